@@ -47,8 +47,8 @@ const Charts = ({ seconds }: { readonly seconds: readonly Second[] }): ReactNode
         times={data.times}
         theme={theme}
         lines={[
-          { label: "95 %", colour: "--warn", values: data.slow },
-          { label: "half", colour: "--busy", values: data.median },
+          { label: "95 %", colour: "--warn", values: data.slow, isSparse: true },
+          { label: "half", colour: "--busy", values: data.median, isSparse: true },
         ]}
       />
       <SmallChart

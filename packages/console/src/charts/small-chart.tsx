@@ -9,6 +9,8 @@ export interface Line {
   readonly colour: string;
   readonly values: readonly (number | null)[];
   readonly isFilled?: boolean;
+  /** Values with gaps between them are drawn as dots too. */
+  readonly isSparse?: boolean;
 }
 
 interface SmallChartProps {
@@ -38,11 +40,11 @@ export const SmallChart = ({ title, times, lines, now, theme }: SmallChartProps)
   useEffect(() => {
     const place = box.current;
     if (place === null) return;
-    const series = lines.map(({ label, colour, isFilled }) => ({
+    const series = lines.map(({ label, colour, isFilled, isSparse }) => ({
       label,
       stroke: colourOf(colour),
       width: 1.5,
-      points: { show: false },
+      points: { show: isSparse === true, size: 4, fill: colourOf(colour) },
       spanGaps: true,
       ...(isFilled === true ? { fill: faded(colourOf(colour)) } : {}),
     }));

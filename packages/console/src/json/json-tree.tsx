@@ -66,7 +66,7 @@ const JsonNode = ({ name, value, depth }: NodeProps): ReactNode => {
     const kind = kindOfJson(value);
     const empty = kind === "array" ? "[ ]" : kind === "object" ? "{ }" : undefined;
     return (
-      <li>
+      <li className="json-leaf">
         <Name name={name} />
         {empty === undefined ? <Leaf value={value} /> : <span className="muted">{empty}</span>}
       </li>

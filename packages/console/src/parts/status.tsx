@@ -9,6 +9,7 @@ const SIGNS: Readonly<Record<string, string>> = {
   suspended: "◑",
   awaiting_approval: "◆",
   success: "●",
+  completed: "●",
   failed: "✕",
   canceled: "⊘",
   timeout: "◷",
@@ -29,6 +30,7 @@ const WORDS: Readonly<Record<string, string>> = { awaiting_approval: "needs appr
 export const toneOf = (status: string): string => {
   switch (status) {
     case "success":
+    case "completed":
     case "ready":
     case "active":
     case "live":

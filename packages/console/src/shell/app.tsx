@@ -5,10 +5,11 @@ import { type ApiProblem, toProblem } from "../api/problem.ts";
 import { EventHub } from "../events/event-hub.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { Loading } from "../parts/states.tsx";
-import { projectOf } from "../router/place.ts";
+import { pathTo, projectOf } from "../router/place.ts";
 import { goTo, useHere } from "../router/use-place.tsx";
 import { LoginPage } from "../session/login-page.tsx";
 import { askWho, codeIn, logIn, logOut, rightsOf, SessionContext, type Who } from "../session/session.tsx";
+import { PageGuard } from "./page-guard.tsx";
 import { PlaceView } from "./place-view.tsx";
 import { Shell } from "./shell.tsx";
 
@@ -109,7 +110,9 @@ export const App = (): ReactNode => {
     <SessionContext value={session}>
       <EventHub project={project} onRefused={ask}>
         <Shell place={place}>
-          <PlaceView place={place} />
+          <PageGuard key={pathTo(place)}>
+            <PlaceView place={place} />
+          </PageGuard>
         </Shell>
       </EventHub>
     </SessionContext>

@@ -16,6 +16,12 @@ interface InputProps {
 
 const LONG_TEXT = 60;
 
+/** A text is shown without its quotes. */
+const choiceText = (choice: string): string => {
+  const value: unknown = JSON.parse(choice);
+  return typeof value === "string" ? value : choice;
+};
+
 const Input = ({ field, id, described, value, isWrong, onChange }: InputProps): ReactNode => {
   const common = { id, value, "aria-describedby": described, "aria-invalid": isWrong };
   switch (field.kind) {
@@ -27,7 +33,7 @@ const Input = ({ field, id, described, value, isWrong, onChange }: InputProps): 
           <option value="">(left out)</option>
           {choices.map((choice) => (
             <option key={choice} value={choice}>
-              {visibleText(choice)}
+              {visibleText(field.kind === "choice" ? choiceText(choice) : choice)}
             </option>
           ))}
         </select>

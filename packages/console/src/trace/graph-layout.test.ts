@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findTurn, layoutGraph, MOST_LEAVES } from "./graph-layout.ts";
+import { findTurn, layoutGraph, MOST_LEAVES, turnsIn } from "./graph-layout.ts";
 import type { TraceNode } from "./trace-body.ts";
 
 const node = (kind: TraceNode["kind"], id: string, children: readonly TraceNode[] = []): TraceNode => ({
@@ -59,5 +59,6 @@ describe("the graph", () => {
   test("a turn is found wherever it is", () => {
     expect(findTurn(TREE, "t2")?.id).toBe("t2");
     expect(findTurn(TREE, "c1")).toBeUndefined();
+    expect(TREE.flatMap(turnsIn)).toEqual(["t1", "t2"]);
   });
 });

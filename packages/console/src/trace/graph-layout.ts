@@ -90,3 +90,9 @@ export const findTurn = (roots: readonly TraceNode[], id: string): TraceNode | u
   }
   return undefined;
 };
+
+/** The ids of a turn and of all turns below it. */
+export const turnsIn = (root: TraceNode): readonly string[] => [
+  ...(root.kind === "turn" ? [root.id] : []),
+  ...root.children.flatMap(turnsIn),
+];

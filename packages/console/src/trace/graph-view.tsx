@@ -9,33 +9,44 @@ import { type DrawnNode, layoutGraph, NODE_HEIGHT } from "./graph-layout.ts";
 import type { TraceNode } from "./trace-body.ts";
 import { fitWhole, type Look, STEP, shift, zoomAt } from "./zoom.ts";
 
-const NAME_CHARS = 20;
+const NAME_CHARS = 18;
 const KEY_PX = 40;
 const BOX_HEIGHT = 320;
 
 const placeOf = (project: string, node: TraceNode): Place | undefined =>
   node.kind === "step" ? undefined : { kind: node.kind, project, id: node.id };
 
-const nameOf = ({ node, number }: DrawnNode): string =>
-  node.kind === "step" ? `step ${number}` : cutText(visibleText(node.name ?? node.id), NAME_CHARS);
+type NameOf = (node: TraceNode) => string;
 
-const Box = ({ drawn, project }: { readonly drawn: DrawnNode; readonly project: string }): ReactNode => {
+const shortName = ({ node, number }: DrawnNode, nameOf: NameOf): string => {
+  if (node.kind === "step") return `step ${number}`;
+  const name = visibleText(nameOf(node));
+  return name.length <= NAME_CHARS ? name : `${cutText(name, NAME_CHARS - 1)}…`;
+};
+
+interface BoxProps {
+  readonly drawn: DrawnNode;
+  readonly project: string;
+  readonly nameOf: NameOf;
+}
+
+const Box = ({ drawn, project, nameOf }: BoxProps): ReactNode => {
   const { node, x, y, width } = drawn;
   const place = placeOf(project, node);
   const shape = (
     <g className={`graph-node ${node.kind} ${toneOf(node.status)}`} transform={`translate(${x} ${y})`}>
       <rect width={width} height={NODE_HEIGHT} rx={node.kind === "turn" ? NODE_HEIGHT / 2 : 5} />
       <text x={node.kind === "step" ? width / 2 : 14} y={NODE_HEIGHT / 2} dominantBaseline="central">
-        {nameOf(drawn)}
+        {shortName(drawn, nameOf)}
       </text>
-      <title>{`${node.kind} ${visibleText(node.name ?? node.id)}: ${node.status}`}</title>
+      <title>{`${node.kind} ${visibleText(nameOf(node))}: ${node.status}`}</title>
     </g>
   );
   if (place === undefined) return shape;
   return (
     <a
       href={pathTo(place)}
-      aria-label={`${node.kind} ${visibleText(node.name ?? node.id)}, ${node.status}`}
+      aria-label={`${node.kind} ${visibleText(nameOf(node))}, ${node.status}`}
       onClick={(event) => {
         if (event.metaKey || event.ctrlKey || event.shiftKey) return;
         event.preventDefault();
@@ -51,9 +62,10 @@ interface GraphViewProps {
   readonly project: string;
   readonly roots: readonly TraceNode[];
   readonly label: string;
+  readonly nameOf: NameOf;
 }
 
-export const GraphView = ({ project, roots, label }: GraphViewProps): ReactNode => {
+export const GraphView = ({ project, roots, label, nameOf }: GraphViewProps): ReactNode => {
   const graph = useMemo(() => layoutGraph(roots), [roots]);
   const svg = useRef<SVGSVGElement>(null);
   const [look, setLook] = useState<Look>();
@@ -143,7 +155,7 @@ export const GraphView = ({ project, roots, label }: GraphViewProps): ReactNode 
             <path key={`${from} ${to}`} d={path} className="graph-edge" />
           ))}
           {graph.nodes.map((drawn) => (
-            <Box key={drawn.node.id} drawn={drawn} project={project} />
+            <Box key={drawn.node.id} drawn={drawn} project={project} nameOf={nameOf} />
           ))}
         </g>
       </svg>

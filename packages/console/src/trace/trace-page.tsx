@@ -1,6 +1,7 @@
 // Trace: everything that came of one request, across turns, as a graph and as a tree that can be read line by line.
 
 import type { ReactNode } from "react";
+import { useAgentNames } from "../agents/use-agent-names.ts";
 import { projectPath, request } from "../api/request.ts";
 import { useLoad } from "../api/use-load.ts";
 import { useReloadOn } from "../events/event-hub.tsx";
@@ -24,15 +25,14 @@ const idsIn = (nodes: readonly TraceNode[], ids = new Set<string>()): ReadonlySe
   return ids;
 };
 
-const Branch = ({
-  project,
-  node,
-  number,
-}: {
+interface BranchProps {
   readonly project: string;
   readonly node: TraceNode;
   readonly number: number;
-}): ReactNode => {
+  readonly nameOf: (node: TraceNode) => string;
+}
+
+const Branch = ({ project, node, number, nameOf }: BranchProps): ReactNode => {
   const span = spanBetween(node.started_at, node.ended_at);
   const left = node.children.length - MOST_CHILDREN;
   let steps = 0;
@@ -43,7 +43,7 @@ const Branch = ({
           <span className="muted">{`step ${number}`}</span>
         ) : (
           <Link to={{ kind: node.kind, project, id: node.id }}>
-            <span className="kicker">{node.kind}</span> <Text most={64}>{node.name ?? node.id}</Text>
+            <span className="kicker">{node.kind}</span> <Text most={64}>{nameOf(node)}</Text>
           </Link>
         )}
         <Status status={node.status} />
@@ -54,7 +54,7 @@ const Branch = ({
         <ul>
           {node.children.slice(0, MOST_CHILDREN).map((child) => {
             if (child.kind === "step") steps += 1;
-            return <Branch key={child.id} project={project} node={child} number={steps} />;
+            return <Branch key={child.id} project={project} node={child} number={steps} nameOf={nameOf} />;
           })}
           {left > 0 && <li className="muted">{`${left} more`}</li>}
         </ul>
@@ -67,6 +67,7 @@ export const TracePage = ({ project, id }: { readonly project: string; readonly 
   const path = projectPath(project, "traces", id);
   const trace = useLoad(path, (signal) => request<TraceBody>(path, { signal }));
   const known = idsIn(trace.value?.tree ?? []);
+  const nameOf = useAgentNames(project, `${known.size}`);
   useReloadOn(
     ({ payload, isLogged }) =>
       isLogged && (known.has(String(payload.tool_call_id ?? "")) || known.has(String(payload.agent_turn_id ?? ""))),
@@ -84,12 +85,17 @@ export const TracePage = ({ project, id }: { readonly project: string; readonly 
         {(body) => (
           <>
             <Section title="Graph">
-              <GraphView project={project} roots={body.tree} label="Turns, steps and calls of this trace" />
+              <GraphView
+                project={project}
+                roots={body.tree}
+                label="Turns, steps and calls of this trace"
+                nameOf={nameOf}
+              />
             </Section>
             <Section title="Tree">
               <ul className="tree">
                 {body.tree.map((node) => (
-                  <Branch key={node.id} project={project} node={node} number={0} />
+                  <Branch key={node.id} project={project} node={node} number={0} nameOf={nameOf} />
                 ))}
               </ul>
               {body.is_cut && <p className="note">The trace is longer than what the server shows of one.</p>}

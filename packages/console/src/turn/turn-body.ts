@@ -40,7 +40,7 @@ export interface StepBody {
 export interface TurnBody extends TurnRow {
   readonly instruction?: string | null;
   readonly deliverable: unknown;
-  readonly why?: string;
+  readonly why?: string | null;
   readonly todo?: string | null;
   readonly steps: readonly StepBody[];
 }

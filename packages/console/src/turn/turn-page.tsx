@@ -1,6 +1,7 @@
 // Turn: what an agent was asked, thought, called and delivered; its calls in lanes, and everything that came of it as a graph.
 
 import { type ReactNode, useMemo, useState } from "react";
+import { useAgentNames } from "../agents/use-agent-names.ts";
 import { projectPath, request } from "../api/request.ts";
 import { useAct } from "../api/use-act.ts";
 import { useLoad } from "../api/use-load.ts";
@@ -18,25 +19,14 @@ import { Link } from "../router/use-place.tsx";
 import { useSession } from "../session/session.tsx";
 import { Text } from "../text/text.tsx";
 import { visibleText } from "../text/visible-text.ts";
-import { findTurn } from "../trace/graph-layout.ts";
+import { findTurn, turnsIn } from "../trace/graph-layout.ts";
 import { GraphView } from "../trace/graph-view.tsx";
 import type { TraceBody } from "../trace/trace-body.ts";
+import { planTreeLanes } from "../trace/tree-lanes.ts";
 import { LanesView } from "./lanes-view.tsx";
 import { StepCard } from "./step-card.tsx";
 import { isTurnOver, type TurnBody } from "./turn-body.ts";
 import { addWords, type Words } from "./turn-words.ts";
-
-const lanesOf = (turn: TurnBody) =>
-  turn.steps.flatMap(({ calls = [] }) =>
-    calls.map((call) => ({
-      id: call.tool_call_id,
-      name: call.tool_name,
-      status: call.status ?? "running",
-      fromMs: Date.parse(call.asked_at),
-      toMs: call.answered_at === null ? undefined : Date.parse(call.answered_at),
-      isLocal: call.local === true,
-    })),
-  );
 
 const StopButton = ({
   project,
@@ -78,29 +68,47 @@ const StopButton = ({
   );
 };
 
-const TurnGraph = ({
-  project,
-  turn,
-  round,
-}: {
+interface FamilyProps {
   readonly project: string;
   readonly turn: TurnBody;
-  readonly round: string;
-}): ReactNode => {
+}
+
+/** Everything that came of the turn: what ran when, and what started what. */
+const TurnFamily = ({ project, turn }: FamilyProps): ReactNode => {
   const path = projectPath(project, "traces", turn.trace_id);
-  const trace = useLoad(`${path} ${round}`, (signal) => request<TraceBody>(path, { signal }));
-  const [kept, setKept] = useState<TraceBody>();
-  if (trace.value !== undefined && trace.value !== kept) setKept(trace.value);
-  const body = trace.value ?? kept;
-  const roots = useMemo(() => {
-    const own = body && findTurn(body.tree, turn.agent_turn_id);
-    return own === undefined ? [] : [own];
-  }, [body, turn.agent_turn_id]);
-  if (roots.length === 0) return null;
+  const trace = useLoad(path, (signal) => request<TraceBody>(path, { signal }));
+  const own = useMemo(
+    () => trace.value && findTurn(trace.value.tree, turn.agent_turn_id),
+    [trace.value, turn.agent_turn_id],
+  );
+  const family = useMemo(() => new Set(own === undefined ? [] : turnsIn(own)), [own]);
+  useReloadOn(
+    (event) => event.isLogged && (turnOf(event) === turn.agent_turn_id || family.has(turnOf(event))),
+    trace.reload,
+  );
+  const nameOf = useAgentNames(project, `${family.size}`);
+  const roots = useMemo(() => (own === undefined ? [] : [own]), [own]);
+  if (own === undefined) return null;
+  const lanes = planTreeLanes(own, nameOf);
   return (
-    <Section title="What came of it" acts={<Link to={{ kind: "trace", project, id: turn.trace_id }}>Whole trace</Link>}>
-      <GraphView project={project} roots={roots} label="Turns, steps and calls that came of this turn" />
-    </Section>
+    <>
+      {lanes.length > 0 && (
+        <Section title="Over time">
+          <LanesView project={project} items={lanes} />
+        </Section>
+      )}
+      <Section
+        title="What came of it"
+        acts={<Link to={{ kind: "trace", project, id: turn.trace_id }}>Whole trace</Link>}
+      >
+        <GraphView
+          project={project}
+          roots={roots}
+          label="Turns, steps and calls that came of this turn"
+          nameOf={nameOf}
+        />
+      </Section>
+    </>
   );
 };
 
@@ -111,11 +119,9 @@ interface ContentProps {
 }
 
 const TurnContent = ({ project, turn, words }: ContentProps): ReactNode => {
-  const lanes = lanesOf(turn);
-  const round = `${turn.status} ${turn.step_count} ${lanes.map(({ toMs }) => (toMs === undefined ? 0 : 1)).join("")}`;
   return (
     <>
-      {turn.why !== undefined && (
+      {turn.why !== undefined && turn.why !== null && (
         <Section title="What it waits for">
           <p className="why">
             <Text most={4_000}>{turn.why}</Text>
@@ -165,12 +171,7 @@ const TurnContent = ({ project, turn, words }: ContentProps): ReactNode => {
           </div>
         )}
       </Section>
-      {lanes.length > 0 && (
-        <Section title="Calls over time">
-          <LanesView project={project} items={lanes} />
-        </Section>
-      )}
-      <TurnGraph project={project} turn={turn} round={round} />
+      <TurnFamily project={project} turn={turn} />
       <Section title="Facts">
         <Facts
           facts={[
