@@ -4,7 +4,7 @@
 import { createRetrySafe } from "@toolplane/bridges";
 import { createMcpExecutor, createMcpLink, defineMcpTools, type McpLink, mcpTarget } from "@toolplane/bridges/mcp";
 import { type Actor, type Engine, sha256 } from "@toolplane/engine";
-import { type Backoff, backoff, ToolplaneError, understandError } from "@toolplane/protocol";
+import { type Backoff, ToolplaneError, understandError } from "@toolplane/protocol";
 import {
   type Clock,
   createRunner,
@@ -14,6 +14,7 @@ import {
   type ToolGateway,
   type ToolService,
 } from "@toolplane/sdk";
+import { startTries } from "../tool-sources/tries.ts";
 import { readVersion } from "../up/version.ts";
 import type { McpSetting } from "./mcp-settings.ts";
 import { type McpMeans, openTransport, secretsOf } from "./open-transport.ts";
@@ -145,40 +146,25 @@ export const createMcpLife = (options: McpLifeOptions): McpLife => {
     log.info("an MCP server is ready", { server: name, tools: served.length });
   };
 
-  const fail = (error: unknown): void => {
+  const failed = (error: unknown): "again" => {
     const { code, message } = understandError(error, { keepMessage: true });
     problem = new ToolplaneError(code, message);
+    // Logged once per reason: a server that stays away would log the same every minute.
     if (told !== message) options.log.error("an MCP server cannot be used", { server: name, code, reason: message });
     told = message;
+    return "again";
   };
 
-  const live = async (onTried: () => void): Promise<void> => {
-    for (let tries = 1; !stopping.signal.aborted; tries++) {
-      try {
-        await attempt();
-        return;
-      } catch (error) {
-        if (!stopping.signal.aborted) fail(error);
-      } finally {
-        onTried();
-      }
-      await clock.sleep(backoff(PAUSE_MS, tries), stopping.signal);
-    }
-  };
-
-  let onTried = (): void => {};
-  const tried = new Promise<void>((resolve) => {
-    onTried = resolve;
-  });
-  const living = live(onTried);
+  const tries = startTries({ attempt, failed, pause: PAUSE_MS, clock });
   return {
-    tried,
+    tried: tries.tried,
     problem: () => problem,
     async stop(drainMs) {
+      const ended = tries.stop();
       stopping.abort();
       await service?.stop({ drainMs });
       await link?.close();
-      await living;
+      await ended;
     },
   };
 };

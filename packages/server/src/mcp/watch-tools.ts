@@ -1,17 +1,12 @@
 // Tells when the tools of a project have changed. The registry's bell rings for every project, so the tools themselves are compared.
 
 import { type Engine, sha256 } from "@toolplane/engine";
+import { allTools } from "../tool-sources/all-tools.ts";
 
-const PAGE = 200;
-
-const fingerprint = async ({ tools }: Pick<Engine, "tools">, projectId: string): Promise<string> => {
+const fingerprint = async (engine: Pick<Engine, "tools">, projectId: string): Promise<string> => {
   const seen: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await tools.listTools(projectId, { limit: PAGE, cursor });
-    for (const { toolName, definitionHash } of page.items) seen.push(`${toolName} ${definitionHash}`);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  for await (const { toolName, definitionHash } of allTools(engine, projectId))
+    seen.push(`${toolName} ${definitionHash}`);
   return sha256(seen.join("\n"));
 };
 
