@@ -180,10 +180,10 @@ export const createMcpProxy = ({ client, project, tools, write, uuid, sleep }: M
     }
   };
 
-  const cancel = (message: Message): boolean => {
-    if (message.method !== "notifications/cancelled" || session !== undefined) return false;
+  /** A canceled request gets no answer, so its connection is closed here; a session's server is told first. */
+  const cancel = async (message: Message): Promise<void> => {
+    if (session !== undefined) await carry(message);
     open.get(paramsOf(message).requestId)?.abort();
-    return true;
   };
 
   const start = (work: Promise<void>): void => {
@@ -203,8 +203,7 @@ export const createMcpProxy = ({ client, project, tools, write, uuid, sleep }: M
         sayError(null, PARSE_ERROR, "a line is one JSON-RPC message");
         return;
       }
-      if (cancel(message)) return;
-      start(carry(message));
+      start(message.method === "notifications/cancelled" ? cancel(message) : carry(message));
       if (message.method === "notifications/initialized" && session !== undefined) void listen();
     },
     async idle() {

@@ -93,6 +93,8 @@ export const createMcpServer = (options: McpServerOptions): McpServer => {
   });
 
   server.setRequestHandler("tools/call", async ({ params }, context) => {
+    // A canceled request gets no answer: its stream would stay open until the client goes.
+    context.mcpReq.signal.addEventListener("abort", () => context.http?.closeSSE?.(), { once: true });
     const outcome = await callTool(askIn(context), {
       name: params.name,
       arguments: params.arguments ?? {},
