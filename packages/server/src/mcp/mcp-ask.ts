@@ -7,6 +7,8 @@ export interface McpAsk extends Pick<RouteCall<unknown, unknown>, "engine" | "to
   readonly projectId: string;
   /** Which tools the address asks for. */
   readonly isWanted: (toolName: string) => boolean;
+  /** Agents that the address offers as a tool; none unless it names them. */
+  readonly agents: readonly string[];
   /** Ends all waiting: the client has gone, its token has ended, or the server drains. */
   readonly signal: AbortSignal;
   /** The client has gone. */

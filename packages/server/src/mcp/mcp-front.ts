@@ -22,6 +22,7 @@ import { createMcpServer, TASK_METHODS } from "./mcp-server.ts";
 import { createMcpSessions, type McpSessions } from "./mcp-sessions.ts";
 import { endWith, isStream, rpcError } from "./mcp-streams.ts";
 import { parseToolFilter, planMcpTool } from "./mcp-tools.ts";
+import { parseAgents } from "./run-agent.ts";
 import { watchTools } from "./watch-tools.ts";
 
 type Call = RouteCall<unknown, unknown>;
@@ -44,17 +45,21 @@ const sessionsOf = (() => {
   };
 })();
 
-const askOf = (call: Call, signal: AbortSignal): McpAsk => ({
-  engine: call.engine,
-  toolHosts: call.toolHosts,
-  caller: call.caller,
-  own: call.own,
-  log: call.log,
-  projectId: call.params.project ?? "",
-  isWanted: parseToolFilter(new URL(call.context.req.url).searchParams.get("tools") ?? undefined),
-  signal,
-  gone: call.context.req.raw.signal,
-});
+const askOf = (call: Call, signal: AbortSignal): McpAsk => {
+  const { searchParams } = new URL(call.context.req.url);
+  return {
+    engine: call.engine,
+    toolHosts: call.toolHosts,
+    caller: call.caller,
+    own: call.own,
+    log: call.log,
+    projectId: call.params.project ?? "",
+    isWanted: parseToolFilter(searchParams.get("tools") ?? undefined),
+    agents: parseAgents(searchParams.get("agents")),
+    signal,
+    gone: call.context.req.raw.signal,
+  };
+};
 
 /** The SDK hands this to the handlers of the request; it holds no token. */
 const authOf = (call: Call, ask: McpAsk) => ({

@@ -18,6 +18,7 @@ import { readAnswers } from "./mcp-input.ts";
 import { planProgress, readLogPart } from "./mcp-progress.ts";
 import { cancelTask, getTask, updateTask } from "./mcp-tasks.ts";
 import { listMcpTools } from "./mcp-tools.ts";
+import { RUN_AGENT, runAgent, runAgentTool } from "./run-agent.ts";
 
 export interface McpServerOptions {
   readonly era: McpClient["era"];
@@ -89,13 +90,18 @@ export const createMcpServer = (options: McpServerOptions): McpServer => {
   server.setRequestHandler("tools/list", async ({ params }, context) => {
     const ask = askIn(context);
     const { tools, nextCursor } = await listMcpTools({ ...ask, who: ask.caller }, params?.cursor);
-    return { tools: [...tools], ...(nextCursor === undefined ? {} : { nextCursor }) } as never;
+    const isFirst = params?.cursor === undefined;
+    const more = isFirst && ask.agents.length > 0 ? [runAgentTool(ask.agents)] : [];
+    return { tools: [...more, ...tools], ...(nextCursor === undefined ? {} : { nextCursor }) } as never;
   });
 
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     // A canceled request gets no answer: its stream would stay open until the client goes.
     context.mcpReq.signal.addEventListener("abort", () => context.http?.closeSSE?.(), { once: true });
-    const outcome = await callTool(askIn(context), {
+    const ask = askIn(context);
+    if (params.name === RUN_AGENT && ask.agents.length > 0)
+      return (await runAgent(ask, { arguments: params.arguments ?? {}, meta: context.mcpReq._meta })) as never;
+    const outcome = await callTool(ask, {
       name: params.name,
       arguments: params.arguments ?? {},
       meta: context.mcpReq._meta,
