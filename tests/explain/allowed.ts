@@ -97,7 +97,6 @@ export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
   { statement: "turns.list", scan: "Index Scan of turns by turns_pkey", reason: LIST },
   { statement: "dead.list", scan: "Index Scan of dead_letters by dead_letters_pkey", reason: LIST },
   { statement: "tools.write-pending", scan: "Index Scan of tools by tools_pkey", reason: BY_HAND },
-  { statement: "tools.drop-unaccepted", scan: "Index Scan of tools by tools_pkey", reason: BY_HAND },
   { statement: "tools.park-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   // `why` of one call, for a person: as many rows as calls are live, and at most ten thousand.
   { statement: "calls.read-queue-place", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
