@@ -83,6 +83,8 @@ export interface Calls {
   wait(key: CallKey, waitMs: number, signal?: AbortSignal): Promise<boolean>;
   /** Services that asked for work within the last minute. */
   services(projectId: string, target?: string): readonly SeenService[];
+  /** Services that asked within the last hour and do so no more. */
+  goneServices(projectId: string): readonly SeenService[];
   readonly watch: SettleWatch;
   /** For all parts that end calls without a report. */
   readonly settlements: Settlements;
@@ -248,6 +250,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
       return (await db.query<ViewRow>(LIST_CALLS, values)).map(viewOf);
     },
     services: seen.list,
+    goneServices: seen.gone,
     wait: watch.wait,
     watch,
     settlements,

@@ -201,6 +201,26 @@ select $${versions.next}::text, tool_name, version, definition_hash, definition,
     on conflict do nothing`,
 };
 
+/**
+ * Versions that wait or waited and were never in force: the newest of each tool stay, so that a service that registers a new one
+ * at every start does not fill the table. No call can name one of them. $1 project, $2 tools, $3 how many stay.
+ */
+export const DROP_UNACCEPTED: Statement = {
+  name: "tools.drop-unaccepted",
+  text: `
+delete from resource.tool_versions v
+ using (select n.tool_name, l.version
+          from unnest($2::text[]) as n (tool_name)
+         cross join lateral (
+           select x.version from resource.tool_versions x
+            where x.project_id = $1 and x.tool_name = n.tool_name and not x.accepted
+            order by x.project_id desc, x.tool_name desc, x.version desc offset $3::int limit 1) l) old,
+       resource.tools t
+ where v.project_id = $1 and v.tool_name = old.tool_name and v.version <= old.version and not v.accepted
+   and t.project_id = $1 and t.tool_name = old.tool_name and v.version <> t.version
+   and v.version is distinct from t.pending_version and v.version is distinct from t.guarded_version`,
+};
+
 const ofCode = setInput<{ readonly toolName: string; readonly codeHash: string }>([
   ["toolName", "text"],
   ["codeHash", "text"],

@@ -29,6 +29,7 @@ import {
   bindPendingWrites,
   bindToolWrites,
   bindVersionWrites,
+  DROP_UNACCEPTED,
   FIND_VERSIONS_OF_CODE,
   LIST_TOOLS,
   LIST_VERSIONS,
@@ -134,6 +135,9 @@ const noTool = (projectId: string, toolName: string): ToolplaneError =>
   new ToolplaneError("not_found", `project ${projectId} has no tool ${showName(toolName)}`);
 
 /** A plain service takes no lease and names no definition, so its calls cannot be kept to one. */
+/** Versions of one tool that wait or waited for a person and were never in force; older ones are dropped. */
+const MAX_UNACCEPTED = 20;
+
 const plainCannotPin = (): ToolplaneError =>
   new ToolplaneError(
     "bad_request",
@@ -225,6 +229,8 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
     if (unaccepted.length > 0) await tx.query(WRITE_UNACCEPTED, bindToolWrites(unaccepted, projectId));
     if (pending.length > 0) await tx.query(WRITE_PENDING, bindPendingWrites(pending, projectId));
     if (versions.length > 0) await tx.query(WRITE_VERSIONS, bindVersionWrites(versions, projectId));
+    const waiting = pending.map(({ toolName }) => toolName);
+    if (waiting.length > 0) await tx.query(DROP_UNACCEPTED, [projectId, waiting, MAX_UNACCEPTED]);
     const written = new Set([...writes, ...unaccepted, ...pending].map(({ toolName }) => toolName));
     const done = plan.results.filter((result): result is ToolUpsertResult => !(result instanceof ToolplaneError));
     const acts = done.filter(({ toolName }) => written.has(toolName)).map((one) => actOf(projectId, one, source));

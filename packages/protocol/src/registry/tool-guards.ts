@@ -154,7 +154,11 @@ const isUsable = (definition: ToolDefinition): boolean => {
 export const applyGuards = (guard: ToolDefinition, upload: ToolDefinition): GuardedDefinition => {
   const { options, weakens } = mergeOptions(guard.options, upload.options);
   const moved = targetOf(guard) === targetOf(upload) ? [] : ["target_subject"];
-  const merged: ToolDefinition = { ...upload, options };
+  const { pin, ...unpinned } = options;
+  // A plain service takes no lease, and a lease is what checks the version: the person's pin would stand there and do nothing.
+  const isUnpinned = pin === "strict" && options.service === "plain";
+  if (isUnpinned) weakens.push("options.pin");
+  const merged: ToolDefinition = { ...upload, options: isUnpinned ? unpinned : options };
   // The new schema has no place for what the person fixed, or another spelling of it: only a person may give that up.
   if (!isUsable(merged))
     return {

@@ -11,6 +11,7 @@ import {
   isSettled,
 } from "@toolplane/engine";
 import { isRecord } from "@toolplane/protocol";
+import { isLegacySubject } from "@toolplane/protocol/v1r3";
 import { parametersOf, planShownArguments } from "../calls/shown-arguments.ts";
 import { type HostProblem, NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { describeProcess, type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
@@ -93,6 +94,18 @@ const placeText = ({ place }: WhyFacts): string =>
     ? ""
     : `, ${place.running} run now, and ${place.ahead} ${place.ahead === 1 ? "is" : "are"} ahead of it`;
 
+/** The plane hears nothing of a service without leases until its result comes. */
+const whyPlain = ({ view, nowMs, busAway = false }: WhyFacts): readonly [string, string | null] => {
+  const { subject } = view;
+  const sent = isLegacySubject(subject)
+    ? `its command goes to ${subject} over NATS, and is sent again until a service listens there`
+    : `its command was sent to ${subject} over NATS, once`;
+  return [
+    `${sent}; the service takes no leases, so the plane hears only its result, and gives up at ${until(view.runDeadline ?? view.queueDeadline, nowMs)}${busAway ? "; NATS is away" : ""}`,
+    busAway ? SEE_NATS : `see that a service listens on ${subject}, and what its log says`,
+  ];
+};
+
 const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
   const { view, nowMs, toolStatus, consumers, hostProblem, hostProcesses = [], processes, busAway = false } = facts;
   if (toolStatus === "paused")
@@ -128,6 +141,7 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
     ];
   }
   if (facts.heldBack !== undefined) return planLimitWhy(facts.heldBack, view.projectId, nowMs);
+  if (view.plain) return whyPlain(facts);
   if (facts.pinnedProblem !== undefined)
     return planPinnedWhy(facts.pinnedProblem, view, until(view.queueDeadline, nowMs));
   const { waitingOnBus = 0 } = facts;
@@ -213,6 +227,37 @@ const batchFacts = ({ batchId, tasks, deadlineAt }: BatchView) => ({
   })),
 });
 
+/** What a person may still ask about a call that is over. The lease, the queue and the services of its target are history then. */
+const settledFacts = ({ view, ...facts }: WhyFacts) => ({
+  tool_name: view.toolName,
+  ...(facts.arguments === undefined ? {} : { arguments: facts.arguments }),
+  target: view.target,
+  attempts: view.attempts,
+  created_at: view.createdAt.toISOString(),
+  settled_at: view.settledAt?.toISOString() ?? null,
+});
+
+const openFacts = ({ view, ...facts }: WhyFacts) => ({
+  tool_name: view.toolName,
+  ...(facts.arguments === undefined ? {} : { arguments: facts.arguments }),
+  tool_status: facts.toolStatus ?? "deleted",
+  target: view.target,
+  attempts: view.attempts,
+  retry_safe: view.retrySafe,
+  lease_holder: view.leaseHolder,
+  lease_expires_at: view.leaseExpiresAt?.toISOString() ?? null,
+  run_deadline: view.runDeadline?.toISOString() ?? null,
+  queue_deadline: view.queueDeadline.toISOString(),
+  consumers: facts.consumers,
+  ...(facts.place === undefined ? {} : facts.place),
+  ...(facts.waitingOnBus === undefined ? {} : { open_fetches: facts.waitingOnBus }),
+  commands_sent: view.publishes,
+  created_at: view.createdAt.toISOString(),
+  ...(facts.batch === undefined ? {} : { batch: batchFacts(facts.batch) }),
+  ...(facts.heldBack === undefined ? {} : { limit: limitFacts(facts.heldBack) }),
+  ...(facts.failedWith === undefined ? {} : { last_failure: facts.failedWith }),
+});
+
 /** Pure: the sentence for a call. */
 export const planExplanation = (facts: WhyFacts): Explanation => {
   const { view } = facts;
@@ -231,26 +276,7 @@ export const planExplanation = (facts: WhyFacts): Explanation => {
     status: view.status,
     why,
     todo,
-    facts: {
-      tool_name: view.toolName,
-      ...(facts.arguments === undefined ? {} : { arguments: facts.arguments }),
-      tool_status: facts.toolStatus ?? "deleted",
-      target: view.target,
-      attempts: view.attempts,
-      retry_safe: view.retrySafe,
-      lease_holder: view.leaseHolder,
-      lease_expires_at: view.leaseExpiresAt?.toISOString() ?? null,
-      run_deadline: view.runDeadline?.toISOString() ?? null,
-      queue_deadline: view.queueDeadline.toISOString(),
-      consumers: facts.consumers,
-      ...(facts.place === undefined ? {} : facts.place),
-      ...(facts.waitingOnBus === undefined ? {} : { open_fetches: facts.waitingOnBus }),
-      commands_sent: view.publishes,
-      created_at: view.createdAt.toISOString(),
-      ...(facts.batch === undefined ? {} : { batch: batchFacts(facts.batch) }),
-      ...(facts.heldBack === undefined ? {} : { limit: limitFacts(facts.heldBack) }),
-      ...(facts.failedWith === undefined ? {} : { last_failure: facts.failedWith }),
-    },
+    facts: isSettled(view.status) ? settledFacts(facts) : openFacts(facts),
   };
 };
 
