@@ -28,6 +28,7 @@ import type { ServedTarget } from "./carrier/plan-durables.ts";
 import { setCarrier } from "./carrier/take-over.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
 import { createDelegation, type Delegation } from "./delegation/delegation.ts";
+import { createLimits } from "./gates/limits.ts";
 import { createHistory, type History } from "./history/history.ts";
 import { createLogins, type Logins } from "./logins/logins.ts";
 import { stuckMessages } from "./outbox/stuck-messages.ts";
@@ -82,6 +83,8 @@ export interface EngineOptions {
   /** A bus beside the database that carries messages; without one they travel through the database. */
   readonly carrier?: Carrier | undefined;
   readonly retention?: RetentionPolicy | undefined;
+  /** How many calls may be open at once; more are refused. */
+  readonly maxOpenCalls?: number | undefined;
   /** False for a process that only reads or for tests that sweep by hand. */
   readonly watchdog?: boolean | undefined;
   /** The target of the tools every project starts with. */
@@ -226,11 +229,13 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const profiles = createProfiles({ ...ground, cards, boxes, checkProfile: options.checkProfile });
   const agents = createAgents({ ...ground, profiles });
   const definitions = createDefinitions({ ...ground, compile: schemas.compile });
-  const calls = createCalls({ ...ground, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
+  const limits = createLimits({ ...ground, definitions, maxOpen: options.maxOpenCalls });
+  const calls = createCalls({ ...ground, ...limits, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
   const { settlements, places } = calls;
   const delegation = createDelegation(ground);
   const turns = createTurns({
     ...ground,
+    ...limits,
     definitions,
     settlements,
     places,
@@ -262,6 +267,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const jobs = createJobs({
     ...ground,
     ...{ expire, batches, turns, stuck, webhooks, retain, carriedBy },
+    measure: () => limits.admission.measure(),
     retention: options.retention,
     relayStats: () => carriage?.stats().relay,
   });
@@ -340,6 +346,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       await calls.drain();
       await threads.close();
       definitions.close();
+      limits.admission.close();
       tokens.close();
       logins.close();
       agentProfiles.close();

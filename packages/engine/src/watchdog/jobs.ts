@@ -21,6 +21,8 @@ export interface JobsDeps {
   readonly expire: (limit: number) => Promise<Sweep>;
   readonly batches: Pick<Batches, "sweep">;
   readonly turns: { readonly tend: TendTurns };
+  /** How many calls are open, for limits. */
+  readonly measure: WatchdogJob["run"];
   readonly stuck: () => Promise<readonly StuckMessages[]>;
   readonly webhooks: Pick<Webhooks, "forget">;
   readonly retain: (policy: RetentionPolicy) => Promise<Forgotten>;
@@ -35,6 +37,8 @@ const EXPIRE_EVERY_MS = 500;
 const BATCHES_EVERY_MS = 1_000;
 const BATCHES_LIMIT = 50;
 const TEND_EVERY_MS = 1_000;
+// A flood of calls is noticed after this time; the count takes some ten milliseconds when there are very many.
+const MEASURE_EVERY_MS = 1_000;
 // All open turns are looked at. Nothing here is urgent; it only must not be forgotten.
 const OPEN_TURNS_EVERY_MS = 30_000;
 const STUCK_EVERY_MS = 15_000;
@@ -56,6 +60,7 @@ export const createJobs = (deps: JobsDeps): readonly WatchdogJob[] => {
         return looked === BATCHES_LIMIT && failed === 0;
       },
     },
+    { name: "open calls", everyMs: MEASURE_EVERY_MS, run: deps.measure },
     { name: "lapsed claims", everyMs: TEND_EVERY_MS, run: async () => isFull(await turns.tend.lapsed(SWEEP_LIMIT)) },
     { name: "unheard rows", everyMs: TEND_EVERY_MS, run: async () => isFull(await turns.tend.unheard(SWEEP_LIMIT)) },
     {

@@ -1,6 +1,7 @@
 // Who did what: of one project for its operators, of the whole plane for administrators.
 
 import type { AuditEntry } from "@toolplane/engine";
+import { answerList } from "../http/answer-list.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
 import { ADMINS, OPERATORS, type Route, route } from "../http/route.ts";
@@ -41,11 +42,12 @@ export const auditRoutes: readonly Route[] = [
     roles: ADMINS,
     gives: "project",
     query: pageQuery,
-    handle: async ({ engine, query, context }) => {
+    handle: async (call) => {
+      const { engine, query } = call;
       const limit = query.limit ?? DEFAULT_LIMIT;
       const entries = await engine.audit.list(undefined, { before: keyOfCursor(query.cursor), limit });
       const ids = entries.map(({ auditId }) => auditId);
-      return context.json({ items: entries.map(auditBody), next_cursor: cursorAfter(ids, limit) });
+      return answerList(call, "items", entries.map(auditBody), { next_cursor: cursorAfter(ids, limit) });
     },
   }),
 ];

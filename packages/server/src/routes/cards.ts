@@ -58,11 +58,13 @@ export const cardRoutes: readonly Route[] = [
     path: "/projects/:project/boxes/:box",
     roles: READERS,
     gives: "box",
-    handle: async ({ engine, params, own, context }) => {
+    handle: async (call) => {
+      const { engine, params, own } = call;
       const box = await engine.boxes.loadBox(params.project ?? "", params.box ?? "");
       if (box === undefined) throw missing(params.project ?? "", "box", params.box ?? "");
       const visible = await own.among("card", box.cardIds);
-      return context.json({ box_id: box.boxId, card_ids: box.cardIds.filter((id) => visible.has(id)) });
+      const shown = box.cardIds.filter((id) => visible.has(id));
+      return answerList(call, "card_ids", shown, { box_id: box.boxId });
     },
   }),
   route({

@@ -1,9 +1,10 @@
 // What needs a person: tokens, dead letters, who serves what.
 
-import { type DeadLetter, ROLES, type Token } from "@toolplane/engine";
+import { type DeadLetter, ROLES, type SeenService, type Token } from "@toolplane/engine";
 import { isToken, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { actorOf } from "../http/actor-of.ts";
+import { answerList } from "../http/answer-list.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
@@ -19,6 +20,13 @@ const tokenBody = (token: Token) => ({
   created_at: token.createdAt.toISOString(),
   expires_at: token.expiresAt?.toISOString() ?? null,
   revoked_at: token.revokedAt?.toISOString() ?? null,
+});
+
+const serviceBody = ({ target, holder, lastSeenMs }: SeenService, status: "here" | "gone") => ({
+  target,
+  holder,
+  status,
+  last_seen_at: new Date(lastSeenMs).toISOString(),
 });
 
 const letterBody = (letter: DeadLetter) => ({
@@ -76,11 +84,12 @@ export const operationRoutes: readonly Route[] = [
     roles: ADMINS,
     gives: "project",
     query: pageQuery,
-    handle: async ({ engine, query, context }) => {
+    handle: async (call) => {
+      const { engine, query } = call;
       const limit = query.limit ?? 100;
       const tokens = await engine.tokens.list({ after: keyOfCursor(query.cursor), limit });
       const ids = tokens.map(({ tokenId }) => tokenId);
-      return context.json({ items: tokens.map(tokenBody), next_cursor: cursorAfter(ids, limit) });
+      return answerList(call, "items", tokens.map(tokenBody), { next_cursor: cursorAfter(ids, limit) });
     },
   }),
   route({
@@ -135,12 +144,11 @@ export const operationRoutes: readonly Route[] = [
     handle: async (call) => {
       // A service that claims for a project that does not exist was recorded too.
       await refuseUnknownProject(call.engine, call.params.project ?? "");
-      const items = call.engine.calls.services(call.params.project ?? "").map(({ target, holder, lastSeenMs }) => ({
-        target,
-        holder,
-        last_seen_at: new Date(lastSeenMs).toISOString(),
-      }));
-      return answerPage(call, items);
+      const projectId = call.params.project ?? "";
+      const { calls } = call.engine;
+      const here = calls.services(projectId).map((service) => serviceBody(service, "here"));
+      const gone = calls.goneServices(projectId).map((service) => serviceBody(service, "gone"));
+      return answerPage(call, [...here, ...gone]);
     },
   }),
 ];

@@ -77,9 +77,9 @@ export const registryRoutes: readonly Route[] = [
     roles: ADMINS,
     gives: "project",
     query: pageQuery,
-    handle: async ({ engine, query, context }) => {
-      const { items, nextCursor } = await engine.projects.listProjects(query);
-      return context.json({ items: items.map(projectBody), next_cursor: nextCursor ?? null });
+    handle: async (call) => {
+      const { items, nextCursor } = await call.engine.projects.listProjects(call.query);
+      return answerList(call, "items", items.map(projectBody), { next_cursor: nextCursor ?? null });
     },
   }),
   route({

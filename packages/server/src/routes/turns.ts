@@ -5,6 +5,7 @@ import { z } from "zod";
 import { MAX_WAIT_SECONDS } from "../calls/make-call.ts";
 import { personOf } from "../http/actor-of.ts";
 import { cardsToGive, checkMayStart } from "../http/agent-rights.ts";
+import { answerList } from "../http/answer-list.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import type { Own } from "../http/own.ts";
@@ -132,11 +133,12 @@ export const turnRoutes: readonly Route[] = [
     // `detail=full`: what was said and done, too. A caller that waits for a deliverable does not need it.
     query: z.strictObject({ wait_seconds: waitSeconds.optional(), detail: z.enum(["full"]).optional() }),
     handle: async (call) => {
-      const { engine, processes, params, query, context, caller } = call;
+      const { engine, processes, params, query, caller } = call;
       const waitMs = (query.wait_seconds ?? 0) * 1000;
       const story = query.detail === "full" ? { forAgent: caller.token.role === "agent" } : undefined;
       const signal = waitMs > 0 ? call.signal : undefined;
-      return context.json(await readTurn({ engine, processes, story }, keyFrom(params), waitMs, signal));
+      const { steps, ...turn } = await readTurn({ engine, processes, story }, keyFrom(params), waitMs, signal);
+      return answerList(call, "steps", steps, turn);
     },
   }),
   route({

@@ -22,6 +22,7 @@ export const turnBody = (turn: TurnView) => ({
   parent_agent_id: turn.parentAgentId,
   parent_agent_turn_id: turn.parentAgentTurnId,
   parent_step_id: turn.parentStepId,
+  continues: turn.continues,
   profile_box_id: turn.profileBoxId,
   context_box_id: turn.contextBoxId,
   output_box_id: turn.outputBoxId,
@@ -67,7 +68,7 @@ export const readTurn = async (
   key: { readonly projectId: string; readonly agentTurnId: string },
   waitMs: number,
   signal?: AbortSignal,
-): Promise<Record<string, unknown>> => {
+): Promise<Readonly<Record<string, unknown>> & { readonly steps: readonly unknown[] }> => {
   const turn = waitMs <= 0 ? await engine.turns.get(key) : await engine.turns.wait(key, waitMs, signal);
   if (turn === undefined) throw notThere("turn", key.agentTurnId, await engine.history.tombstone(key));
   const taken = await engine.turns.steps(key);
