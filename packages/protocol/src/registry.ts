@@ -21,9 +21,11 @@ export {
 } from "./registry/project.ts";
 export {
   DEFAULT_FORK_JOIN_TASKS,
+  type FileLimits,
+  fileLimitsSchema,
   forkJoinTasksOf,
   type ProjectLimits,
-  projectLimitsSchema,
+  type ResolvedLimits,
   resolveLimits,
 } from "./registry/project-limits.ts";
 export {

@@ -12,10 +12,13 @@ import type { TargetKey } from "../sessions/session-targets.ts";
 import { factsOfMade } from "./call-columns.sql.ts";
 import type { DispatchedRow, DispatchRow } from "./dispatch.sql.ts";
 import type { Handover } from "./handover.ts";
-import { type LeasedCall, leasedCall } from "./leases.ts";
 import type { PlannedCall } from "./plan-call.ts";
+import { type LeasedCall, leasedCall } from "./take-calls.ts";
 
-export type PlacedCall = Pick<PlannedCall, "row" | "free">;
+export type PlacedCall = Pick<PlannedCall, "row" | "free"> & {
+  /** Its caller brought no trace. */
+  readonly beginsTrace?: boolean | undefined;
+};
 
 /** Calls that are about to be written. One of `tell` and `drop` is called. */
 export interface Placement {
@@ -29,8 +32,8 @@ export interface Placement {
 
 export interface CallPlaces {
   place(calls: readonly PlacedCall[]): Placement;
-  /** After the commit: these stand in the queue. */
-  ring(queued: readonly DispatchRow[]): void;
+  /** After the commit: these stand in the queue; limits hold some of them. */
+  ring(queued: readonly DispatchRow[], isLimited: boolean): void;
 }
 
 export interface CallPlacesDeps {
@@ -48,6 +51,9 @@ export interface CallPlacesDeps {
   readonly offer: (targets: readonly TargetKey[]) => void;
 }
 
+const NEW = { isNew: true } as const;
+const NEW_TRACE = { ...NEW, beginsTrace: true } as const;
+
 export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
   const { leaseSeconds, faults } = deps;
 
@@ -64,9 +70,13 @@ export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
     });
   };
 
-  const tellOf = (row: DispatchRow, answer: DispatchedRow | undefined): LeasedCall | undefined => {
+  const tellOf = (
+    row: DispatchRow,
+    answer: DispatchedRow | undefined,
+    beginsTrace: boolean | undefined,
+  ): LeasedCall | undefined => {
     if (answer?.inserted !== true) return undefined;
-    deps.observe(row);
+    deps.observe(row, beginsTrace === true ? NEW_TRACE : NEW);
     const leased = leasedAtBirth(row, answer);
     if (leased === undefined) return undefined;
     deps.remember(leased);
@@ -95,17 +105,17 @@ export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
             drop(true);
             throw error;
           }
-          reservation.hand(rows.map((row, index) => tellOf(row, written[index])));
+          reservation.hand(rows.map((row, index) => tellOf(row, written[index], calls[index]?.beginsTrace)));
           deps.doorbell.ring("events", "here");
           if (leaseIds.length > 0) await faults.at("handover:after-telling");
         },
         drop,
       };
     },
-    ring(queued) {
+    ring(queued, isLimited) {
       if (queued.length === 0) return;
-      const isApart = queued.some(({ session, pin }) => session !== null || pin !== null);
-      // A bus beside the database has its relay listen to the bell. Calls of sessions and pinned calls are looked for only
+      const isApart = isLimited || queued.some(({ session, pin }) => session !== null || pin !== null);
+      // A bus beside the database has its relay listen to the bell. Calls of sessions, pinned and limited calls are looked for only
       // where this bell said that there are some.
       if (deps.republishSeconds !== null || isApart) {
         deps.doorbell.ring(isApart ? "sessions" : "queued");

@@ -40,11 +40,11 @@ import {
   UNPARK_CALLS,
   type VersionRow,
   WRITE_PENDING,
-  WRITE_TOOLS,
   WRITE_UNACCEPTED,
   WRITE_VERSIONS,
 } from "./tools.sql.ts";
 import { withProject } from "./with-project.ts";
+import { writeTools } from "./write-tools.ts";
 
 export interface UpsertToolsOptions {
   /** The program that registers; a person when undefined. */
@@ -145,6 +145,24 @@ const plainCannotPin = (): ToolplaneError =>
     { detail: { path: "$.options.pin" } },
   );
 
+/** Limits are kept where calls are leased, and so is the count of attempts. */
+const LEASED_OPTIONS = ["concurrency", "rate", "breaker", "retry_policy"] as const;
+
+const refuseUnleased = ({ options }: ToolDefinition): void => {
+  const given = LEASED_OPTIONS.find((key) => options[key] !== undefined);
+  if (options.service !== "plain" || given === undefined) return;
+  const message = `options.${given} cannot be kept with service: plain, which takes no lease; leave one of them out`;
+  throw new ToolplaneError("bad_request", message, { detail: { path: `$.options.${given}` } });
+};
+
+/** A tool that is not safe is never run twice. */
+const unsafeCannotRetry = (): ToolplaneError =>
+  new ToolplaneError(
+    "bad_request",
+    "options.retry_policy needs retry: safe; a tool that is not safe is never tried again",
+    { detail: { path: "$.options.retry_policy" } },
+  );
+
 const UNKNOWN_PERSON = "an unknown person";
 
 const STATUS_ACTS = { active: "tool.resumed", paused: "tool.paused", deleted: "tool.deleted" } as const;
@@ -173,6 +191,8 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
       ...(allowEnv === undefined ? {} : { allowEnv }),
     });
     if (definition.options.pin === "strict" && definition.options.service === "plain") throw plainCannotPin();
+    refuseUnleased(definition);
+    if (definition.options.retry_policy !== undefined && definition.options.retry !== "safe") throw unsafeCannotRetry();
     rest.checkTool?.(definition);
     await admitParameters(definition, (schema) => schemas.check(schema, undefined, projectId));
     const { source, asPerson = source === undefined, waits = false } = options;
@@ -205,7 +225,7 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
       codes.length === 0 ? [] : await tx.query<PastVersion>(FIND_VERSIONS_OF_CODE, bindCodes(codes, projectId));
     const plan = planTools(rows, incoming, sha256, await findMisfits(rows, incoming, schemas), past);
     const { writes, unaccepted, pending, versions } = plan;
-    if (writes.length > 0) await tx.query(WRITE_TOOLS, bindToolWrites(writes, projectId));
+    await writeTools(tx, writes, projectId);
     if (unaccepted.length > 0) await tx.query(WRITE_UNACCEPTED, bindToolWrites(unaccepted, projectId));
     if (pending.length > 0) await tx.query(WRITE_PENDING, bindPendingWrites(pending, projectId));
     if (versions.length > 0) await tx.query(WRITE_VERSIONS, bindVersionWrites(versions, projectId));
@@ -232,6 +252,8 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
     const work = (own: Queryer) => register(own, projectId, good, options);
     const plan = await (tx === undefined ? withProject(db, projectId, work) : work(tx));
     if (plan.writes.length > 0 && tx === undefined) doorbell.ring("registry");
+    // A limit may have been raised: what waits at its gate may pass.
+    if (plan.writes.some(({ limits }) => limits !== null)) doorbell.ring("sessions");
     const results = plan.results.values();
     return parsed
       .map((item) => (item instanceof ToolplaneError ? item : results.next().value))

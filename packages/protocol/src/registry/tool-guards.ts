@@ -10,6 +10,7 @@ import { canonicalText } from "../json/canonical-text.ts";
 import type { JsonValue } from "../json/json-value.ts";
 import { checkOptions } from "../tools/check-options.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
+import { burstOf } from "../tools/limits.ts";
 import { resolveOptions, type ToolOptions } from "../tools/options.ts";
 
 export interface GuardedDefinition {
@@ -63,7 +64,15 @@ const IS_WEAKER: { readonly [Key in WholeOption]: IsWeaker<Key> } = {
   queue_timeout_seconds: isRaised,
   timeout_s: isRaised,
   timeout: isRaised,
-  rate: (guard, wish) => guard !== undefined && (wish.limit > guard.limit || wish.per_seconds < guard.per_seconds),
+  rate: (guard, wish) =>
+    guard !== undefined &&
+    (wish.limit > guard.limit ||
+      wish.per_seconds < guard.per_seconds ||
+      burstOf(wish, "delay") > burstOf(guard, "delay")),
+  breaker: (guard, wish) =>
+    guard !== undefined && (wish.failure_rate > guard.failure_rate || wish.open_seconds < guard.open_seconds),
+  retry_policy: (guard, wish) =>
+    guard !== undefined && (wish.attempts > guard.attempts || wish.backoff_seconds < guard.backoff_seconds),
   // Where a request goes and with which variables: no value is stricter than another.
   jina: (guard, wish) => !isEqual(guard, wish),
   openapi: (guard, wish) => !isEqual(guard, wish),

@@ -46,6 +46,9 @@ export const OPTIONS = {
   owner: { type: "string", value: "ID", help: "who owns the project" },
   bare: { type: "boolean", help: "without the bundled tools" },
   force: { type: "boolean", help: "even while calls are open" },
+  concurrency: { type: "string", value: "N", help: "at most so many calls at once; none for no limit" },
+  rate: { type: "string", value: "50/1s", help: "at most so many new calls in so long; none for no limit" },
+  queue: { type: "string", value: "N", help: "at most so many calls in the queue; none for no limit" },
   turn: { type: "string", value: "TURN", help: "of this turn only" },
   only: { type: "string", value: "KINDS", help: "only these kinds of events: call,turn,step,state,text,part,other" },
   continue: { type: "string", value: "TURN", help: "go on after this turn: the agent is told what was said in it" },
@@ -59,6 +62,9 @@ export const OPTIONS = {
   targets: { type: "string", value: "a,b", help: "the targets a tool service serves" },
   ttl: { type: "string", value: "30d", help: "how long it is valid (for ever unless told)" },
   label: { type: "string", value: "TEXT", help: "what it is for" },
+  // webhooks create
+  events: { type: "string", value: "a,b", help: "the events it is told: call.settled,turn.ended,*" },
+  "secret-env": { type: "string", value: "NAME", help: "the variable with its secret (TOOLPLANE_WEBHOOK_SECRET)" },
   // conform
   target: { type: "string", value: "NAME", help: "the target a tool service claims for" },
   http: { type: "boolean", help: "the service pulls its work over HTTP" },

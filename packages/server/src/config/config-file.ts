@@ -2,7 +2,7 @@
 // cannot run is refused by name when it is used, and never silently ignored.
 
 import { describeSchemaMessage, isRecord } from "@toolplane/protocol";
-import { projectLimitsSchema } from "@toolplane/protocol/registry";
+import { fileLimitsSchema } from "@toolplane/protocol/registry";
 import { z } from "zod";
 import { refuseConfig } from "./refuse.ts";
 import { parseYamlFile, type YamlFile } from "./yaml-file.ts";
@@ -113,8 +113,14 @@ export const configSchema = z.strictObject({
       http_get: z.array(z.string().min(1)).optional(),
     })
     .optional(),
+  webhooks: z
+    .strictObject({
+      /** Hosts that webhooks may be sent to; without it they are off. */
+      allow_hosts: z.array(z.string().min(1)).optional(),
+    })
+    .optional(),
   retention: retention.optional(),
-  limits: projectLimitsSchema.optional(),
+  limits: fileLimitsSchema.optional(),
 });
 
 export type FileConfig = z.infer<typeof configSchema>;

@@ -13,10 +13,11 @@ const MAX_PARTS = 1_000;
 
 const said = z.string().default("");
 
-const settledBody = ({ toolResultCardId, status, idempotent }: Settled) => ({
+const settledBody = ({ toolResultCardId, status, idempotent, retryAt }: Settled) => ({
   tool_result_card_id: toolResultCardId,
   status,
   idempotent,
+  ...(retryAt === undefined ? {} : { retry_at: retryAt.toISOString() }),
 });
 
 export const settle = operation({

@@ -7,6 +7,7 @@ import {
   type CallKey,
   type CallView,
   type Engine,
+  type HeldBack,
   isSettled,
 } from "@toolplane/engine";
 import { isRecord } from "@toolplane/protocol";
@@ -15,6 +16,7 @@ import { parametersOf, planShownArguments } from "../calls/shown-arguments.ts";
 import { type HostProblem, NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { describeProcess, type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
 import { adviceForCall } from "./call-advice.ts";
+import { limitFacts, planLimitWhy } from "./limit-problem.ts";
 import { findPinnedProblem, type PinnedProblem, planPinnedWhy } from "./pinned-problem.ts";
 import { isHostTarget, planRoleProblem, roleServing } from "./role-problem.ts";
 
@@ -57,6 +59,10 @@ export interface WhyFacts {
   readonly pinnedProblem?: PinnedProblem | undefined;
   /** The batch that holds it, if one does. */
   readonly batch?: BatchView | undefined;
+  /** The limit that holds it back, if one does. */
+  readonly heldBack?: HeldBack | undefined;
+  /** The code with which its last attempt failed, when it is tried again. */
+  readonly failedWith?: string | undefined;
 }
 
 const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`;
@@ -110,7 +116,9 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
   if (view.availableAt !== null && view.availableAt.getTime() > nowMs)
     return view.attempts > 0
       ? [
-          `its service was lost ${view.attempts} time(s); it is offered again at ${until(view.availableAt, nowMs)}`,
+          facts.failedWith === undefined
+            ? `its service was lost ${view.attempts} time(s); it is offered again at ${until(view.availableAt, nowMs)}`
+            : `attempt ${view.attempts} failed with ${facts.failedWith}; its retry policy tries it again at ${until(view.availableAt, nowMs)}`,
           null,
         ]
       : [`it is for later: it is offered at ${until(view.availableAt, nowMs)}`, null];
@@ -132,6 +140,7 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
       `if it stays so, see what the log of ${who} says of the host`,
     ];
   }
+  if (facts.heldBack !== undefined) return planLimitWhy(facts.heldBack, view.projectId, nowMs);
   if (view.plain) return whyPlain(facts);
   if (facts.pinnedProblem !== undefined)
     return planPinnedWhy(facts.pinnedProblem, view, until(view.queueDeadline, nowMs));
@@ -245,6 +254,8 @@ const openFacts = ({ view, ...facts }: WhyFacts) => ({
   commands_sent: view.publishes,
   created_at: view.createdAt.toISOString(),
   ...(facts.batch === undefined ? {} : { batch: batchFacts(facts.batch) }),
+  ...(facts.heldBack === undefined ? {} : { limit: limitFacts(facts.heldBack) }),
+  ...(facts.failedWith === undefined ? {} : { last_failure: facts.failedWith }),
 });
 
 /** Pure: the sentence for a call. */
@@ -280,6 +291,12 @@ const holdersOf = async (engine: Engine, { projectId, target }: CallView): Promi
   const newest = await engine.calls.list(projectId, { limit: NEWEST });
   const running = newest.filter((call) => call.status === "running" && call.target === target);
   return new Set(running.map(({ leaseHolder }) => leaseHolder)).size;
+};
+
+/** Undefined when its last attempt did not fail: its service was lost. */
+const lastFailure = async ({ calls }: Pick<Engine, "calls">, view: CallView): Promise<string | undefined> => {
+  const last = (await calls.leases(view)).at(-1);
+  return last?.ended === "failed" ? (last.errorCode ?? "an unknown error") : undefined;
 };
 
 export const explainCall = async (
@@ -322,6 +339,8 @@ export const explainCall = async (
     busAway: planeProcesses.busAway(),
     deadLetterId: letter?.deadLetterId,
     pinnedProblem: await findPinnedProblem(engine, view, services),
+    heldBack: view.status === "queued" ? await engine.calls.heldBack(view) : undefined,
+    failedWith: view.status === "queued" && view.attempts > 0 ? await lastFailure(engine, view) : undefined,
     hostProblem: toolHosts.problemOf(key.projectId, view.target),
     hostProcesses: seen === 0 && isHostTarget(view.target) ? serving : [],
   });
