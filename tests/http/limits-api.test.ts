@@ -14,11 +14,15 @@ const register = (name: string, options: object) =>
   http.send("POST", "/projects/demo/tools", toolUpload({ name, target: name, options: options as never }));
 const call = (tool_name: string) => http.send("POST", "/projects/demo/calls", { tool_name, arguments: {} });
 const why = async (id: unknown) => (await http.send("GET", `/projects/demo/calls/${String(id)}/why`)).body;
-const claim = async (target: string, max = 9) =>
-  (await http.send("POST", `/projects/demo/tool-services/${target}/claim`, { max, wait_seconds: 0 })).body.commands as {
-    readonly lease: { readonly id: string };
-    readonly headers: Readonly<Record<string, string>>;
-  }[];
+interface Command {
+  readonly lease: { readonly id: string };
+  readonly headers: Readonly<Record<string, string>>;
+}
+const claim = async (target: string, max = 9): Promise<readonly Command[]> => {
+  const asked = { max, wait_seconds: 0 };
+  const { body } = await http.send("POST", `/projects/demo/tool-services/${target}/claim`, asked);
+  return body.commands as unknown as readonly Command[];
+};
 const fail = async (target: string): Promise<unknown> => {
   const [command] = await claim(target, 1);
   const id = command?.headers["CG-Tool-Call-Id"];

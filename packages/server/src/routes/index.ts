@@ -1,4 +1,4 @@
-// The table of routes: the whole HTTP API but /health and /live.
+// The table of routes: the whole HTTP API but /health, /live and the login of browsers.
 
 import type { Route } from "../http/route.ts";
 import { actionRoutes } from "./actions.ts";
@@ -12,8 +12,10 @@ import { hostRoutes } from "./hosts.ts";
 import { operationRoutes } from "./operations.ts";
 import { registryRoutes } from "./registry.ts";
 import { serviceRoutes } from "./services.ts";
+import { sessionRoutes } from "./sessions.ts";
 import { traceRoutes } from "./traces.ts";
 import { turnRoutes } from "./turns.ts";
+import { webhookRoutes } from "./webhooks.ts";
 
 export const routes: readonly Route[] = [
   ...callRoutes,
@@ -26,7 +28,9 @@ export const routes: readonly Route[] = [
   ...actionRoutes,
   ...cardRoutes,
   ...operationRoutes,
+  ...sessionRoutes,
   ...auditRoutes,
   ...hostRoutes,
   ...eventRoutes,
+  ...webhookRoutes,
 ];
