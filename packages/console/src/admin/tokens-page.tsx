@@ -14,6 +14,7 @@ import { When } from "../parts/when.tsx";
 import { WideTable } from "../parts/wide-table.tsx";
 import { useSession } from "../session/session.tsx";
 import { Text } from "../text/text.tsx";
+import { Browsers } from "./browsers.tsx";
 import { TokenForm } from "./token-form.tsx";
 
 interface TokenBody {
@@ -117,6 +118,7 @@ export const TokensPage = (): ReactNode => {
           )}
         </Show>
       </Section>
+      <Browsers />
     </Page>
   );
 };
