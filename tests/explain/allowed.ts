@@ -113,6 +113,7 @@ export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
   { statement: "webhooks.read-listeners", scan: "Index Scan of webhooks by webhooks_of_project", reason: FEW_WEBHOOKS },
   { statement: "webhooks.read-readers", scan: "Index Only Scan of webhooks by webhooks_open", reason: ONE_WEBHOOK },
   { statement: "webhooks.drop-readers", scan: "Index Only Scan of webhooks by webhooks_open", reason: ONE_WEBHOOK },
+  { statement: "webhooks.add-reader", scan: "Index Only Scan of webhooks by webhooks_open", reason: ONE_WEBHOOK },
   {
     statement: "webhooks.move-reader",
     scan: "Index Scan of webhook_readers by webhook_readers_pkey",
