@@ -12,11 +12,12 @@ export interface EventReader {
 
 export const openEvents = async (
   http: Pick<HttpStack, "raw">,
-  token: string,
+  /** Null: the headers say who asks. */
+  token: string | null,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<EventReader> => {
   const response = await http.raw("/projects/demo/events", {
-    headers: { authorization: `Bearer ${token}`, ...headers },
+    headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
   });
   if (response.status !== 200) throw new Error(`events: ${response.status} ${await response.text()}`);
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();

@@ -21,7 +21,9 @@ export interface HttpStack extends AsyncDisposable {
 
 export const startHttpStack = async (
   options: Parameters<typeof startTestEngine>[0] = {},
-  limits: Partial<Pick<AppOptions, "bodies" | "answers" | "readers" | "waits" | "log">> = {},
+  limits: Partial<
+    Pick<AppOptions, "bodies" | "answers" | "readers" | "waits" | "log" | "webhooks" | "metrics" | "metricsToken">
+  > = {},
 ): Promise<HttpStack> => {
   const t = await startTestEngine(options);
   const draining = new AbortController();

@@ -28,14 +28,16 @@ test("[API-2-1] [API-4-2] a first start ends in ready, a token of its own and a 
   {
     await using up = startUp({ dataDir, args: DEMO });
     await inSeconds("first start", up.ready());
-    expect(up.stdout()).toMatch(/^ready http:\/\/127\.0\.0\.1:\d+\n$/);
+    expect(up.stdout()).toMatch(
+      /^console {2}http:\/\/127\.0\.0\.1:\d+\/#login=[0-9a-f]{64}\nready http:\/\/127\.0\.0\.1:\d+\n$/,
+    );
     expect(statSync(join(dataDir, "token")).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(dataDir, ".gitignore"), "utf8")).toBe("*\n");
     token = readFileSync(join(dataDir, "token"), "utf8");
     const { status, body } = await up.request("POST", "/projects/demo/calls", echo);
     expect({ http: status, ...body }).toMatchObject({ http: 200, result: { text: "hello" } });
     expect(await up.stop()).toBe(0);
-    expect(up.stdout().trimEnd().split("\n")).toHaveLength(1);
+    expect(up.stdout().trimEnd().split("\n")).toHaveLength(2);
     expect(up.stderr()).not.toContain("hello");
   }
   const made = statSync(join(dataDir, "postgres", "cluster", "PG_VERSION")).ino;
@@ -58,14 +60,16 @@ test("[UP-5-1] killed with its whole process group it starts again without a man
     idempotency_key: key,
     wait_seconds: 0,
   });
+  // What the killed one held is offered again after a lease: the default would only be waited for.
+  const env = { TOOLPLANE_LEASE_SECONDS: "4" };
   {
-    await using up = startUp({ dataDir, args: DEMO });
+    await using up = startUp({ dataDir, args: DEMO, env });
     const { body } = await up.request("POST", "/projects/demo/calls/batch", keys.map(make));
     expect(body).toBeTruthy();
     // At once again: the guard of the dead one is still ending its database.
     await up.killGroup();
   }
-  await using up = startUp({ dataDir, args: DEMO });
+  await using up = startUp({ dataDir, args: DEMO, env });
   await up.ready();
   const settled = async (): Promise<boolean> => {
     const { body } = await up.request("GET", "/projects/demo/calls?limit=100");

@@ -1,5 +1,6 @@
 // The application: every route of the table behind the same checks.
-//   APP1. Every route but /health and /live needs a bearer token; a token of one project does not reach another.
+//   APP1. Every route but /health, /live, the login and the console's files needs a bearer token or a browser session
+//       (authenticate.ts); a token of one project does not reach another.
 //   APP2. A route says what it gives (route.ts); a thing of another owner is refused before the handler runs and the body is
 //       read.
 //   APP3. The Host header must be one we serve, and a request with an Origin must come from it (DNS rebinding).
@@ -14,8 +15,15 @@ import { type Engine, type Log, systemClock, type Token, type TokenWatch } from 
 import { parseWith, refuseUnstorable, showName, ToolplaneError } from "@toolplane/protocol";
 import { type Context, Hono } from "hono";
 import type { z } from "zod";
+import type { ConsoleFiles } from "../console/console-files.ts";
 import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
+import { logIn, logOut } from "../login/log-in.ts";
+import { createLoginThrottle } from "../login/login-throttle.ts";
+import { answerMetrics } from "../metrics/answer-metrics.ts";
+import type { PlaneMetrics } from "../metrics/plane-metrics.ts";
 import { type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
+import type { WebhookDoor } from "../webhooks/webhook-door.ts";
+import { authenticate, endedCaller, watchCaller } from "./authenticate.ts";
 import { ANSWER_LIMITS, type BodyLimits, createBodyBudget, shareBody } from "./body-budget.ts";
 import { checkHost } from "./check-host.ts";
 import { createFailureLog } from "./failure-log.ts";
@@ -24,7 +32,7 @@ import { createOwn } from "./own.ts";
 import { methodsAt, notOffered, notServed, notThere, problem, shadowedPlaces } from "./problem.ts";
 import { parseBody, readBody } from "./read-body.ts";
 import { createReaders, createWaits, type OpenLimits, type ReaderLimits } from "./readers.ts";
-import { type Caller, checkRoute, ownedKind, type Route, SMALL_BODY_BYTES } from "./route.ts";
+import { checkRoute, ownedKind, type Route, SMALL_BODY_BYTES } from "./route.ts";
 
 export interface AppOptions {
   /** Undefined while the stack is starting. */
@@ -33,7 +41,14 @@ export interface AppOptions {
   readonly toolHosts?: (() => ToolHosts | undefined) | undefined;
   /** The processes this one works with. */
   readonly processes?: (() => PlaneProcesses | undefined) | undefined;
+  readonly webhooks?: WebhookDoor | undefined;
   readonly routes: readonly Route[];
+  /** The console's pages; none unless given. */
+  readonly console?: ConsoleFiles | undefined;
+  /** What is measured, for GET /metrics; nothing unless given. */
+  readonly metrics?: Pick<PlaneMetrics, "http" | "page"> | undefined;
+  /** Opens GET /metrics and nothing else. */
+  readonly metricsToken?: string | undefined;
   readonly log: Log;
   readonly health: () => Promise<{ readonly ok: boolean; readonly body: Readonly<Record<string, unknown>> }>;
   /** Names this server answers to, besides loopback. */
@@ -45,19 +60,6 @@ export interface AppOptions {
   readonly readers?: ReaderLimits | undefined;
   readonly waits?: OpenLimits | undefined;
 }
-
-const bearerOf = (context: Context): string => {
-  const header = context.req.header("authorization") ?? "";
-  const [scheme, value, ...rest] = header.split(" ").filter(Boolean);
-  if (scheme?.toLowerCase() !== "bearer" || value === undefined || rest.length > 0)
-    throw new ToolplaneError(
-      "unauthorized",
-      "send a token: Authorization: Bearer <token>; the first one is in <data>/token",
-    );
-  return value;
-};
-
-const callerOf = (token: Token): Caller => ({ token, actorId: token.actorId ?? "sys.api" });
 
 const authorize = (token: Token, route: Route, project: string | undefined): void => {
   if (!route.roles.includes(token.role))
@@ -75,11 +77,6 @@ const authorize = (token: Token, route: Route, project: string | undefined): voi
   });
 };
 
-const endedToken = (): ToolplaneError =>
-  new ToolplaneError("unauthorized", "the token is unknown, expired or revoked", {
-    detail: { todo: "send another; an admin makes one with: toolplane token create" },
-  });
-
 /** Whether a request may come without a body. */
 const takesNothing = (schema: z.ZodType): boolean => schema.safeParse({}).success;
 
@@ -88,6 +85,12 @@ const readQuery = (schema: z.ZodType, context: Context): unknown => {
   refuseUnstorable(given, "the query");
   return parseWith(schema, given, "the query");
 };
+
+/** Beside the table, because a browser asks for them before it has a session. */
+const LOGIN_PLACES = [
+  { method: "POST", path: "/session", answer: logIn },
+  { method: "DELETE", path: "/session", answer: logOut },
+] as const;
 
 const answerEarly = (context: Context): Response => {
   const early = new ToolplaneError("storage_error", "the server is starting; try again in a moment");
@@ -111,12 +114,11 @@ export const createApp = (options: AppOptions): Hono => {
     // Answered, not thrown: a request before the start is complete is no error of the caller or of the server.
     if (engine === undefined) return answerEarly(context);
     const began = systemClock.now();
-    const token = await engine.tokens.check(bearerOf(context));
-    if (token === undefined) throw endedToken();
+    const caller = await authenticate(engine, context);
+    const { token } = caller;
     const params = context.req.param() as Record<string, string>;
     authorize(token, route, params.project);
     const query = route.query === undefined ? undefined : readQuery(route.query, context);
-    const caller = callerOf(token);
     const own = createOwn(engine, caller, params.project ?? "");
     const kind = ownedKind(route);
     if (kind !== undefined) await own.check(kind, params[kind] ?? "");
@@ -134,6 +136,7 @@ export const createApp = (options: AppOptions): Hono => {
     try {
       const response = await route.handle({
         ...{ params, body, query, caller, own, engine, toolHosts, processes, readers, batchReaders, log, context },
+        webhooks: options.webhooks,
         draining: options.draining,
         holdBody: share.hold,
         openAnswer: () => answers.open(token.tokenId),
@@ -141,7 +144,7 @@ export const createApp = (options: AppOptions): Hono => {
         get signal() {
           if (waiting === undefined) {
             const place = waits.open(token.tokenId);
-            const watch = engine.tokens.watch(token);
+            const watch = watchCaller(engine, caller);
             waiting = {
               place,
               watch,
@@ -151,7 +154,7 @@ export const createApp = (options: AppOptions): Hono => {
           return waiting.signal;
         },
       });
-      if (waiting?.watch.ended.aborted === true) throw endedToken();
+      if (waiting?.watch.ended.aborted === true) throw endedCaller(caller);
       failures.answered(began);
       return response;
     } catch (error) {
@@ -173,18 +176,49 @@ export const createApp = (options: AppOptions): Hono => {
     const { ok, body } = await options.health();
     return context.json(body, ok ? 200 : 503);
   });
-  const places = [{ method: "GET", path: "/live" }, { method: "GET", path: "/health" }, ...options.routes];
+  const fail = (error: unknown, context: Context): Response => problem(context, error, { tell: failures.failed });
+  const { metrics } = options;
+  metrics?.http.watch(() => ({ readers: readers.count() + batchReaders.count(), waiting: waits.count() }));
+  const runMeasured = async (route: Route, context: Context): Promise<Response> => {
+    if (metrics === undefined) return run(route, context);
+    const began = metrics.http.now();
+    const response = await run(route, context).catch((error: unknown) => fail(error, context));
+    metrics.http.answered(`${route.method} ${route.path}`, response.status, began);
+    return response;
+  };
+  const measured = metrics === undefined ? [] : [{ method: "GET", path: "/metrics" }];
+  if (metrics !== undefined)
+    app.get("/metrics", (context) =>
+      answerMetrics({ engine: options.engine(), page: metrics.page, token: options.metricsToken }, context),
+    );
+  const throttle = createLoginThrottle();
+  // A process without routes serves no people either.
+  const logins = options.routes.length === 0 ? [] : LOGIN_PLACES;
+  const places = [
+    { method: "GET", path: "/live" },
+    { method: "GET", path: "/health" },
+    ...measured,
+    ...logins,
+    ...options.routes,
+  ];
   const answerMissing = (context: Context): Response => {
     const methods = methodsAt(places, context.req.path);
     if (methods.length > 0) context.header("Allow", methods.join(", "));
+    const page = methods.length > 0 || options.routes.length === 0 ? undefined : options.console?.answer(context);
+    if (page !== undefined) return page;
     const unknown = options.routes.length === 0 ? notServed() : notThere(context.req.path);
     return methods.length > 0
       ? problem(context, notOffered(context.req.method, methods), { status: 405 })
       : problem(context, unknown);
   };
+  for (const { method, path, answer } of logins)
+    app.on(method, path, async (context) => {
+      const engine = options.engine();
+      return engine === undefined ? answerEarly(context) : answer({ engine, throttle, log }, context);
+    });
   for (const { method, path } of shadowedPlaces(places)) app.on(method, path, answerMissing);
-  for (const route of options.routes) app.on(route.method, route.path, (context) => run(route, context));
+  for (const route of options.routes) app.on(route.method, route.path, (context) => runMeasured(route, context));
   app.notFound(answerMissing);
-  app.onError((error, context) => problem(context, error, { tell: failures.failed }));
+  app.onError(fail);
   return app;
 };

@@ -21,11 +21,13 @@ export interface ReaderLimits extends OpenLimits {
 const READER_LIMITS: ReaderLimits = { perToken: 64, inAll: 1_024, slowMs: 30_000, cutMs: 10_000 };
 
 /** Requests that wait hold their connections: with these bounds some are left for those who do not. */
-const WAIT_LIMITS: OpenLimits = { perToken: 2_048, inAll: 6_144 };
+const WAIT_LIMITS: OpenLimits = { perToken: 2_048, inAll: 12_288 };
 
 export interface Places {
   /** Throws `rate_limited` when there are too many. */
   open(tokenId: string): Disposable;
+  /** How many are open now. */
+  count(): number;
 }
 
 export interface Readers extends Places {
@@ -40,6 +42,7 @@ const createPlaces = (limits: OpenLimits, what: string, detail: string): Places 
       detail: { [detail]: limit },
     });
   return {
+    count: () => inAll,
     open(tokenId) {
       const own = byToken.get(tokenId) ?? 0;
       if (own >= limits.perToken) throw tooMany("this token has", limits.perToken);

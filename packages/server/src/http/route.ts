@@ -1,12 +1,21 @@
 // A route as data: its input, the roles that may call it, what it gives to whom, its handler. The table of routes is the API; the
 // application does once what must hold for all routes (auth, ownership, limits, error shape, input checks).
 
-import { type Engine, type Log, OWNED_KINDS, type OwnedKind, type Role, type Token } from "@toolplane/engine";
+import {
+  type BrowserSession,
+  type Engine,
+  type Log,
+  OWNED_KINDS,
+  type OwnedKind,
+  type Role,
+  type Token,
+} from "@toolplane/engine";
 import { UsageError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
+import type { WebhookDoor } from "../webhooks/webhook-door.ts";
 import type { BodyShare } from "./body-budget.ts";
 import type { Own } from "./own.ts";
 import type { Readers } from "./readers.ts";
@@ -15,6 +24,8 @@ export interface Caller {
   readonly token: Token;
   /** `sys.api` for people and programs; `tool.<name>` for a tool service. */
   readonly actorId: string;
+  /** The browser session that speaks with the rights of the token; undefined for a program. */
+  readonly session?: BrowserSession | undefined;
 }
 
 export interface RouteCall<Body, Query> {
@@ -27,6 +38,8 @@ export interface RouteCall<Body, Query> {
   readonly engine: Engine;
   readonly toolHosts: ToolHosts;
   readonly processes: PlaneProcesses;
+  /** Takes webhooks; undefined when this process sends none. */
+  readonly webhooks: WebhookDoor | undefined;
   /** The readers of event streams of this process. */
   readonly readers: Readers;
   /** The readers of batch answers; they take no place from readers of events. */

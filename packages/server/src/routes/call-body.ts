@@ -25,12 +25,13 @@ export const callAnswer = (view: CallAnswer, card?: Card): Record<string, unknow
   };
 };
 
-const leaseBody = ({ attempt, holder, startedAt, endedAt, ended }: CallLease): Record<string, unknown> => ({
+const leaseBody = ({ attempt, holder, startedAt, endedAt, ended, errorCode }: CallLease): Record<string, unknown> => ({
   attempt,
   holder,
   started_at: iso(startedAt),
   ended_at: iso(endedAt),
   ended,
+  ...(ended === "failed" ? { error_code: errorCode } : {}),
 });
 
 /** Everything about a call: who asked, who has it, until when, and who had it before. Lists leave the last out. */

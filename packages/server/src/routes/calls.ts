@@ -10,6 +10,7 @@ import { type Asked, type CallBody, callBody, MAX_WAIT_SECONDS, makeCall, parseC
 import { readCall } from "../calls/read-call.ts";
 import { actorOf, personOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
+import { watchCaller } from "../http/authenticate.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import { explainNotFound } from "../http/known-project.ts";
 import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
@@ -37,6 +38,7 @@ const askedBy = (call: RouteCall<unknown, unknown>, signal: AbortSignal): Asked 
   caller: call.caller,
   projectId: call.params.project ?? "",
   signal,
+  webhooks: call.webhooks,
 });
 
 const answer = async ({ engine, context }: RouteCall<unknown, unknown>, view: CallAnswer): Promise<Response> => {
@@ -71,7 +73,7 @@ const answerAsTheySettle = (call: BatchCall): Response => {
   const { context, engine, caller, batchReaders, signal: waiting } = call;
   const place = batchReaders.open(caller.token.tokenId);
   // The request counts as answered with its first line, but its token is watched and its body counted until the last line.
-  const watch = engine.tokens.watch(caller.token);
+  const watch = watchCaller(engine, caller);
   const held = call.holdBody();
   const gone = new AbortController();
   const signal = AbortSignal.any([waiting, watch.ended, gone.signal]);

@@ -1,4 +1,4 @@
-// The table of routes: the whole HTTP API but /health and /live.
+// The table of routes: the whole HTTP API but /health, /live and the login of browsers.
 
 import type { Route } from "../http/route.ts";
 import { actionRoutes } from "./actions.ts";
@@ -13,8 +13,10 @@ import { mcpRoutes } from "./mcp.ts";
 import { operationRoutes } from "./operations.ts";
 import { registryRoutes } from "./registry.ts";
 import { serviceRoutes } from "./services.ts";
+import { sessionRoutes } from "./sessions.ts";
 import { traceRoutes } from "./traces.ts";
 import { turnRoutes } from "./turns.ts";
+import { webhookRoutes } from "./webhooks.ts";
 
 export const routes: readonly Route[] = [
   ...callRoutes,
@@ -27,8 +29,10 @@ export const routes: readonly Route[] = [
   ...actionRoutes,
   ...cardRoutes,
   ...operationRoutes,
+  ...sessionRoutes,
   ...auditRoutes,
   ...hostRoutes,
   ...eventRoutes,
+  ...webhookRoutes,
   ...mcpRoutes,
 ];
