@@ -11,7 +11,9 @@ const SUITE = join(
   dirname(createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json")),
   "dist/index.js",
 );
-const CLIENT = fileURLToPath(new URL("../mcp/programs/conformance-client.mjs", import.meta.url));
+const CLIENT = fileURLToPath(new URL("../mcp/programs/conformance-client.ts", import.meta.url));
+
+const HOOK = fileURLToPath(new URL("../../scripts/source-hook.mjs", import.meta.url));
 
 const REFUSED = "a server that asks a person something is refused in words";
 
@@ -41,7 +43,7 @@ const run = async (
   revision: string,
   scenario: string,
 ): Promise<{ readonly code: number | null; readonly said: string }> => {
-  const command = `${process.execPath} ${CLIENT}`;
+  const command = `${process.execPath} --no-warnings --import ${HOOK} ${CLIENT}`;
   const child = spawn(
     process.execPath,
     [SUITE, "client", "--command", command, "--scenario", scenario, "--spec-version", revision],
