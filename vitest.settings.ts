@@ -29,6 +29,8 @@ export const settings = {
     // More than twice the two cores this is measured on: tests wait for processes, leases and databases more than half of the time,
     // and those that wait longest begin first, together.
     maxWorkers: 5,
+    // These publish TypeScript under the condition that our packages use; vitest compiles it, Node would refuse it.
+    server: { deps: { inline: [/node_modules\/(?:@modelcontextprotocol|eventsource)/] } },
   },
 } satisfies ViteUserConfig;
 
