@@ -13,11 +13,14 @@ export {
   parseProfile,
   parseProfileCard,
   profileKey,
+  profileUploadSchema,
 } from "./registry/profile.ts";
 export {
   type ProjectStatus,
   parseProjectCreate,
   parseProjectPatch,
+  projectCreateSchema,
+  projectPatchSchema,
 } from "./registry/project.ts";
 export {
   DEFAULT_FORK_JOIN_TASKS,
@@ -28,6 +31,7 @@ export {
 } from "./registry/project-limits.ts";
 export {
   type AgentUpload,
+  agentUploadSchema,
   type GuardedField,
   parseAgentUpload,
   planDeactivation,
@@ -51,6 +55,7 @@ export {
   argumentsSchema,
   compileArguments,
   parseToolDefinition,
+  toolUploadSchema,
 } from "./tools/parse-definition.ts";
 export {
   malformedProvision,
