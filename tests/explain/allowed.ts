@@ -89,6 +89,7 @@ const IN_SESSIONS = "live_calls_session_running holds running calls of sessions 
 export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
   { statement: "turns.list", scan: "Index Scan of turns by turns_pkey", reason: LIST },
   { statement: "dead.list", scan: "Index Scan of dead_letters by dead_letters_pkey", reason: LIST },
+  { statement: "calls.list-of-target", scan: "Index Scan of tools by tools_pkey", reason: "a project has few tools" },
   { statement: "tools.write-pending", scan: "Index Scan of tools by tools_pkey", reason: BY_HAND },
   { statement: "tools.park-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   // `why` of one call, for a person: as many rows as calls are live, and at most ten thousand.

@@ -11,6 +11,7 @@ import type { AllowEnv } from "@toolplane/protocol/registry";
 import type pg from "pg";
 import { type Approvals, createApprovals } from "./approvals/approvals.ts";
 import { type Audit, createAudit } from "./audit/audit.ts";
+import { type BatchReads, createBatchReads } from "./batches/batch-reads.ts";
 import { type Batches, createBatches } from "./batches/batches.ts";
 import { createEventLog, type EventLog } from "./bus/event-log.ts";
 import { trimMessages } from "./bus/message-retention.ts";
@@ -30,6 +31,7 @@ import { setCarrier } from "./carrier/take-over.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
 import { createDelegation, type Delegation } from "./delegation/delegation.ts";
 import { createHistory, type History } from "./history/history.ts";
+import { createLineage, type Lineage } from "./lineage/lineage.ts";
 import { stuckMessages, whyStuck } from "./outbox/stuck-messages.ts";
 import { createOwnership, type Ownership } from "./ownership/ownership.ts";
 import { type CallObserver, nobodyWatches } from "./ports/call-observer.ts";
@@ -140,6 +142,8 @@ export interface Engine {
   /** What agents that manage agents may ask and make. */
   readonly delegation: Delegation;
   readonly batches: Batches;
+  readonly batchReads: BatchReads;
+  readonly lineage: Lineage;
   readonly deadLetters: DeadLetters;
   readonly bus: Bus;
   /** What a bus beside the database brings; undefined without one. */
@@ -245,6 +249,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     follow: carrier === undefined ? (turn) => batches.follow(turn) : undefined,
   });
   const lanes = Math.max(Math.min(BATCH_LANES, Math.floor((options.maxConnections ?? DEFAULT_CONNECTIONS) / 2)), 1);
+  const batchReads = createBatchReads(db);
   const batches = createBatches({ ...ground, turns, delegation, settlements, lanes });
   const approvals = createApprovals({ ...ground, calls, settlements, cards, definitions });
   const deadLetters = createDeadLetters({ ...ground, dispatch: calls.dispatch });
@@ -329,6 +334,8 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     ownership: createOwnership(db),
     delegation,
     batches,
+    batchReads,
+    lineage: createLineage({ db, calls, turns, batches: batchReads }),
     deadLetters,
     bus,
     carried: carriage?.carried,

@@ -12,6 +12,7 @@ export {
   batchTaskIdOf,
   PMO_ACTOR,
 } from "./batches/batch.ts";
+export type { ListedBatch } from "./batches/batch-reads.ts";
 export type { Batches } from "./batches/batches.ts";
 export { batchHolder } from "./batches/open-batch.ts";
 // bus
@@ -50,6 +51,8 @@ export type {
 export { createEngine, type Engine, type EngineOptions, type ServingAgents, sha256 } from "./engine.ts";
 // history
 export { notThere } from "./history/tombstones.ts";
+// lineage
+export type { ExecutionEdgeRow, HeadStateRow, IdentityEdgeRow, StepStateRow } from "./lineage/lineage.ts";
 // outbox
 export { OWNED_KINDS, type OwnedKind } from "./ownership/ownership.ts";
 // ports
@@ -61,6 +64,7 @@ export { type Log, type LogFields, silentLog } from "./ports/log.ts";
 export type { Agents } from "./registry/agents.ts";
 export type { CompiledDefinition } from "./registry/definition-cache.ts";
 export { createSchemaCompiler } from "./registry/json-schema.ts";
+export { cursorOf, keyOfCursor } from "./registry/page.ts";
 export type { ToolUpsertResult } from "./registry/plan-tools.ts";
 export type { Profiles } from "./registry/profiles.ts";
 export type { RegisteredProject } from "./registry/projects.ts";
@@ -69,7 +73,6 @@ export type { RetentionPolicy } from "./retention/retention.ts";
 // storage
 export type { Queryer } from "./sql/database.ts";
 export { isAway } from "./sql/database-error.ts";
-
 // threads
 export { createThreads, type Threads } from "./threads/threads.ts";
 // tokens

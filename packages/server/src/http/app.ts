@@ -22,6 +22,7 @@ import { createFailureLog } from "./failure-log.ts";
 import { explainNotFound } from "./known-project.ts";
 import { createOwn } from "./own.ts";
 import { methodsAt, notOffered, notServed, notThere, problem, shadowedPlaces } from "./problem.ts";
+import { PUBLIC_ROUTES } from "./public-routes.ts";
 import { parseBody, readBody } from "./read-body.ts";
 import { createReaders, createWaits, type OpenLimits, type ReaderLimits } from "./readers.ts";
 import { type Caller, checkRoute, ownedKind, type Route, SMALL_BODY_BYTES } from "./route.ts";
@@ -67,6 +68,7 @@ const authorize = (token: Token, route: Route, project: string | undefined): voi
     );
   if (token.projectId === null) return;
   const own = token.projectId;
+  if (route.gives === "self" && project === undefined) return;
   if (project === undefined) throw new ToolplaneError("auth_failed", `this token belongs to project ${own}`);
   if (project === own) return;
   const asked = showName(project);
@@ -133,6 +135,8 @@ export const createApp = (options: AppOptions): Hono => {
     let waiting: { readonly place: Disposable; readonly watch: TokenWatch; readonly signal: AbortSignal } | undefined;
     try {
       const response = await route.handle({
+        route,
+        reply: (status: 200 | 201 | 202, given: unknown) => context.json(given, status),
         ...{ params, body, query, caller, own, engine, toolHosts, processes, readers, batchReaders, log, context },
         holdBody: share.hold,
         openAnswer: () => answers.open(token.tokenId),
@@ -172,7 +176,7 @@ export const createApp = (options: AppOptions): Hono => {
     const { ok, body } = await options.health();
     return context.json(body, ok ? 200 : 503);
   });
-  const places = [{ method: "GET", path: "/live" }, { method: "GET", path: "/health" }, ...options.routes];
+  const places = [...PUBLIC_ROUTES, ...options.routes];
   const answerMissing = (context: Context): Response => {
     const methods = methodsAt(places, context.req.path);
     if (methods.length > 0) context.header("Allow", methods.join(", "));
