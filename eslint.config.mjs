@@ -2,7 +2,7 @@
 import tseslint from "typescript-eslint";
 
 export default tseslint.config({
-  files: ["packages/*/{src,test}/**/*.ts", "tests/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts"],
+  files: ["packages/*/{src,test}/**/*.{ts,tsx}", "tests/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts"],
   // The neighbours have an install of their own: without it their types are not there.
   ignores: ["**/dist/**", "bench/neighbours/**"],
   languageOptions: {

@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import { KILLED_RUN, LongestFirst, settings } from "./vitest.settings.ts";
 
 /** Packages whose tests beside the code are functions in, values out: they share a process, and need no database. */
-const PURE = "packages/{protocol,bus,sdk,bridges,agents}/src/**/*.test.ts";
+const PURE = "packages/{protocol,bus,sdk,bridges,agents,console}/src/**/*.test.ts";
 
 /** Tests of what a process does to its children and to its end: each file has a process of its own. */
 const ALONE = ["packages/{processes,testkit}/src/**/*.test.ts", "tests/processes/**/*.test.ts"];

@@ -43,7 +43,7 @@ const measure = (files: FileMap): ReadonlyMap<string, Size> => {
   const workspace = createWorkspace(files);
   for (const [path, text] of files) {
     const name = path.split("/")[1] ?? "";
-    if (isShipped(path) && path.endsWith(".ts")) add(name, { lines: countLines(path, text), files: 1 });
+    if (isShipped(path) && /\.tsx?$/.test(path)) add(name, { lines: countLines(path, text), files: 1 });
     else if (isTest(path)) add("(tests)", { lines: countLines(path, text), files: 1 });
   }
   for (const { directory, entries } of workspace.manifests.values()) {
@@ -67,7 +67,7 @@ const readCommit = (commit: string): FileMap => {
   const paths = git(["ls-tree", "-r", "--name-only", commit])
     .toString()
     .split("\n")
-    .filter((path) => path.endsWith(".ts") || path.endsWith("package.json"));
+    .filter((path) => /\.tsx?$/.test(path) || path.endsWith("package.json"));
   const answer = git(["cat-file", "--batch"], paths.map((path) => `${commit}:${path}\n`).join(""));
   const files = new Map<string, string>();
   let at = 0;

@@ -55,7 +55,7 @@ describe("[SLICE-packed] [REPO-pack] packed and installed in an empty folder", (
       execFileSync("npm", [...argv, "--no-fund", "--no-audit", "--loglevel=error"], { cwd: folder, encoding: "utf8" });
     execFileSync(process.execPath, ["scripts/pack.ts", folder, "--built"], { cwd: ROOT, stdio: "ignore" });
     const names = globSync("toolplane-*.tgz", { cwd: folder }).map((name) => name.split("-")[1] ?? "");
-    expect(names.toSorted()).toEqual(PACKAGES.filter((name) => name !== "testkit").toSorted());
+    expect(names.toSorted()).toEqual([...PACKAGES.filter((name) => name !== "testkit"), "console"].toSorted());
     const packed = ["protocol", "bus", "sdk"].flatMap((name) => globSync(`${folder}/toolplane-${name}-*.tgz`));
     writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
     npm("install", ...packed, "zod@4");

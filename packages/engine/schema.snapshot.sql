@@ -274,6 +274,7 @@ create table resource.tools (
   pending_version integer,
   pending_source text collate "C",
   deleted_by text,
+  limits jsonb,
   constraint tools_pkey PRIMARY KEY (project_id, tool_name),
   constraint tools_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE,
   constraint tools_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'deleted'::text]))),
@@ -356,8 +357,9 @@ create table state.call_leases (
   started_at timestamp with time zone,
   ended_at timestamp with time zone not null default clock_timestamp(),
   ended text not null,
+  error_code text,
   constraint call_leases_pkey PRIMARY KEY (project_id, tool_call_id, lease_id),
-  constraint call_leases_ended_check CHECK ((ended = ANY (ARRAY['lapsed'::text, 'released'::text, 'handed_on'::text])))
+  constraint call_leases_ended_check CHECK ((ended = ANY (ARRAY['lapsed'::text, 'released'::text, 'handed_on'::text, 'failed'::text])))
 );
 grant delete, insert, select, update on state.call_leases to toolplane_engine;
 grant select on state.call_leases to toolplane_reader;
@@ -486,6 +488,24 @@ create view state.execution_edges (
 );
 grant select on state.execution_edges to toolplane_engine;
 grant select on state.execution_edges to toolplane_reader;
+
+create table state.gates (
+  project_id text collate "C" not null,
+  gate text collate "C" not null,
+  full_at timestamp with time zone,
+  granted integer not null default 0,
+  last_lane text collate "C" not null default ''::text,
+  last_gate text collate "C" not null default ''::text,
+  window_at timestamp with time zone,
+  successes integer not null default 0,
+  failures integer not null default 0,
+  opened_at timestamp with time zone,
+  open_until timestamp with time zone,
+  constraint gates_pkey PRIMARY KEY (project_id, gate),
+  constraint gates_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE
+) with (fillfactor=70);
+grant delete, insert, select, update on state.gates to toolplane_engine;
+grant select on state.gates to toolplane_reader;
 
 create table state.heads (
   project_id text collate "C" not null,
@@ -616,15 +636,20 @@ create table state.live_calls (
   standing_card_id text collate "C",
   approval_hash text collate "C",
   pin text collate "C",
+  gate text collate "C",
+  lane text collate "C" not null default ''::text,
   constraint live_calls_pkey PRIMARY KEY (project_id, tool_call_id),
   constraint live_calls_after_execution_check CHECK ((after_execution = ANY (ARRAY['suspend'::text, 'terminate'::text]))),
   constraint live_calls_recursion_depth_check CHECK ((recursion_depth >= 0)),
   constraint live_calls_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'awaiting_approval'::text])))
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000);
-CREATE INDEX live_calls_claimable ON state.live_calls USING btree (project_id, target, session, available_at, tool_call_id) WHERE ((status = 'queued'::text) AND ((pin IS NULL) OR (session IS NOT NULL)));
+CREATE INDEX live_calls_claimable ON state.live_calls USING btree (project_id, target, lane, available_at, tool_call_id) WHERE ((status = 'queued'::text) AND (session IS NULL) AND (pin IS NULL) AND (gate IS NULL));
 CREATE INDEX live_calls_due ON state.live_calls USING btree (due_at);
+CREATE INDEX live_calls_gate_running ON state.live_calls USING btree (project_id, gate) WHERE ((status = 'running'::text) AND (gate IS NOT NULL));
+CREATE INDEX live_calls_gated ON state.live_calls USING btree (project_id, target, gate, lane, available_at, tool_call_id) WHERE ((status = 'queued'::text) AND (gate IS NOT NULL));
+CREATE INDEX live_calls_of_session ON state.live_calls USING btree (project_id, target, session, available_at, tool_call_id) WHERE ((status = 'queued'::text) AND (session IS NOT NULL));
 CREATE INDEX live_calls_of_turn ON state.live_calls USING btree (project_id, agent_turn_id) WHERE (NOT headless);
-CREATE INDEX live_calls_pinned ON state.live_calls USING btree (project_id, target, pin, available_at, tool_call_id) WHERE ((status = 'queued'::text) AND (pin IS NOT NULL) AND (session IS NULL));
+CREATE INDEX live_calls_pinned ON state.live_calls USING btree (project_id, target, pin, available_at, tool_call_id) WHERE ((status = 'queued'::text) AND (session IS NULL) AND (pin IS NOT NULL) AND (gate IS NULL));
 CREATE UNIQUE INDEX live_calls_session_running ON state.live_calls USING btree (project_id, session) WHERE ((status = 'running'::text) AND (session IS NOT NULL));
 CREATE INDEX live_calls_waiting ON state.live_calls USING btree (project_id, tool_call_id) WHERE (status = 'awaiting_approval'::text);
 grant delete, insert, select, update on state.live_calls to toolplane_engine;

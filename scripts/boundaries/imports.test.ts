@@ -93,3 +93,13 @@ test("[REPO-1-16] only tests and the test kit import a package's internal door",
   expect(broken("packages/engine/src/x.test.ts")).toEqual([]);
   expect(broken("tests/x.test.ts")).toEqual([]);
 });
+
+test("[REPO-1-1] the console is bundled: it ships what it has as a development dependency, and nothing else", () => {
+  const console = {
+    "packages/console/package.json": '{"name":"@toolplane/console","devDependencies":{"react":"1"}}',
+    "packages/console/src/main.tsx": 'import "react";\nimport "vitest";\n',
+  };
+  expect(checkImports(sampleWorkspace(console)).map(({ line, rule }) => `${line} ${rule}`)).toEqual([
+    "2 undeclared-import",
+  ]);
+});

@@ -12,10 +12,12 @@ import { isShipped, type Manifest, nearestManifest, type Workspace } from "./wor
 const TEST_KIT = "@toolplane/testkit";
 const INTERNAL = "/internal";
 const NO_NODE = "packages/protocol";
+/** It is shipped as a bundle that holds what it imports, so installing it installs none of its dependencies. */
+const BUNDLED = "packages/console";
 
 const isDeclared = (workspace: Workspace, path: string, manifest: Manifest, name: string): boolean => {
   if (manifest.runtime.has(name)) return true;
-  if (isShipped(path)) return false;
+  if (isShipped(path)) return manifest.directory === BUNDLED && manifest.development.has(name);
   if (manifest.development.has(name) || name === manifest.name) return true;
   const root = workspace.manifests.get("");
   if (root?.development.has(name) === true || root?.runtime.has(name) === true) return true;

@@ -122,3 +122,13 @@ test("[REPO-1-16] a name that only tests import is listed in the internal door o
     "packages/engine/src/index.ts:1 unused-export: only tests import part: list it in @toolplane/engine/internal",
   ]);
 });
+
+test("[REPO-1-14] the console begins with its page: what the page does not reach is refused", () => {
+  const lines = found({
+    "packages/console/package.json": '{"name":"@toolplane/console"}',
+    "packages/console/src/main.tsx": 'import { App } from "./app.tsx";\nApp();\n',
+    "packages/console/src/app.tsx": "export const App = () => <p />;\n",
+    "packages/console/src/old.tsx": "const Old = () => <p />;\n",
+  });
+  expect(lines).toEqual(["packages/console/src/old.tsx:1 dead-code: no shipped code reaches Old: delete it"]);
+});

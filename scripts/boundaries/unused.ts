@@ -15,9 +15,14 @@ const NOT_YET = ["packages/protocol/src/v1r3.ts"];
 
 const isTestKit = (path: string): boolean => path.startsWith("packages/testkit/");
 
-/** Where people begin: the commands' launchers, the scripts of this repository, and what the pages tell them to write. */
+/** What the console's index.html loads. */
+const CONSOLE_PAGE = "packages/console/src/main.tsx";
+
+/** Where people begin: the commands' launchers, the scripts of this repository, the console, and what the pages tell them to write. */
 const isBeginning = (path: string): boolean =>
-  (/^(?:packages\/[^/]+\/)?(?:bin|scripts|examples)\//.test(path) && !isTest(path)) || path.endsWith(".md");
+  path === CONSOLE_PAGE ||
+  (/^(?:packages\/[^/]+\/)?(?:bin|scripts|examples)\//.test(path) && !isTest(path)) ||
+  path.endsWith(".md");
 
 const isForTests = (path: string): boolean => !isShipped(path) || isTestKit(path);
 

@@ -1,7 +1,14 @@
 // The relay to an external bus: everything leaves, under one id each, whatever fails in between.
 
 import { createIds, silentLog, systemClock } from "@toolplane/engine";
-import { type FaultPoint, type Faults, noFaults, type RelayOptions, relayOutbox } from "@toolplane/engine/internal";
+import {
+  type FaultPoint,
+  type Faults,
+  noFaults,
+  type RelayOptions,
+  relayOutbox,
+  type Statement,
+} from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
 import { appendMessages, createCollector, createLatch, eventually, meddle } from "@toolplane/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -62,6 +69,27 @@ test("[ARCH-6-33] what is committed leaves as it was written, commands and event
   expect(bus.asked.items).toEqual([2]);
   expect(relay.stats()).toEqual({ published: 2, batches: 1, failed: 0, buried: 0, outages: 0 });
   await relay.stop();
+});
+
+test("[ARCH-6-34] neither its claim nor its deletion waits for the disk: a lost one is published again under its id", async () => {
+  await append("work");
+  const commits = new Map<string, unknown>();
+  const wait = { name: "test_wait", text: "select set_config('synchronous_commit', 'on', true)" };
+  const ask = { name: "test_commit", text: "select current_setting('synchronous_commit') as commit" };
+  const db = {
+    ...engine.db,
+    query: <Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Row[]> =>
+      engine.db.transaction(async (tx) => {
+        await tx.query(wait);
+        const rows = await tx.query<Row>(statement, values);
+        commits.set(statement.name, (await tx.query<{ commit: string }>(ask))[0]?.commit);
+        return rows;
+      }),
+  };
+  const relay = start({ db });
+  await untilEmpty();
+  await relay.stop();
+  expect(Object.fromEntries(commits)).toMatchObject({ outbox_claim: "off", outbox_mark_published: "off" });
 });
 
 test("[ARCH-6-24] it waits for the doorbell, not for the clock", async () => {

@@ -20,7 +20,7 @@ const lines = (text: string): readonly string[] => text.split("\n").slice(0, -1)
 
 describe("toolplane call", () => {
   test("[API-2-4] prints the result as JSON and exits 0", async () => {
-    const { code, out, err } = await stack.run(["call", "word_count", '{"text":"to be or not to be"}']);
+    const { code, out, err } = await stack.program(["call", "word_count", '{"text":"to be or not to be"}']);
     expect([code, err]).toEqual([0, ""]);
     expect(JSON.parse(out)).toMatchObject({ total: 6, distinct: 4 });
   });
@@ -31,7 +31,7 @@ describe("toolplane call", () => {
     ["nothing", [], undefined, {}],
   ])("takes its arguments from %s", async (_, args, stdin, expected) => {
     writeFileSync(join(stack.directory, "args.json"), '{"from":"a file"}');
-    const { code, out } = await stack.run(["call", "echo", ...args], stdin === undefined ? {} : { stdin });
+    const { code, out } = await stack.program(["call", "echo", ...args], stdin === undefined ? {} : { stdin });
     expect([code, JSON.parse(out)]).toEqual([0, expected]);
   });
 
@@ -48,6 +48,37 @@ describe("toolplane call", () => {
     const { out } = await stack.run(["calls", "show", id ?? ""]);
     expect(out).toMatch(/\ncause\n {2}ToolError: it \\u001b\[31mbroke\n {6}at /);
     expect(out).not.toContain("\u001b");
+  });
+
+  test("[SEE-13] a mistyped tool is answered with the one that was probably meant, for people and for programs", async () => {
+    const { code, err } = await stack.run(["call", "ehco"]);
+    expect([code, err]).toEqual([1, expect.stringContaining("project demo has no tool ehco; did you mean echo?")]);
+    const asked = await stack.api("POST", "/projects/demo/calls", { tool_name: "ehco" });
+    expect(asked.error).toMatchObject({ code: "not_found", detail: { did_you_mean: "echo" } });
+  });
+
+  test("[SEE-12] last is the newest call for its trace and its result's card too, with one duration everywhere", async () => {
+    await stack.run(["call", "echo", '{"n":"newest"}']);
+    const shown = (await stack.run(["calls", "show", "last"])).out;
+    const [, took] = shown.match(/^took +(\S+ s) from asked to settled, of which it waited \S+ s$/m) ?? [];
+    expect((await stack.run(["calls", "list", "--limit", "1"])).out).toContain(` ${took ?? "?"}`);
+    expect((await stack.run(["trace", "last"])).out).toMatch(
+      new RegExp(`^echo {2}success in ${took ?? "?"} {2}call `, "m"),
+    );
+    expect((await stack.run(["cards", "show", "last"])).out).toMatch(/^type +tool\.result$/m);
+  });
+
+  test("[SEE-14] services are listed with when they were last heard, and as gone when they went", async () => {
+    const token = await stack.toolToken("brief");
+    const asked = new AbortController();
+    const url = `${stack.url}/projects/demo/tool-services/brief/claim`;
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const poll = fetch(url, { method: "POST", headers, body: '{"wait_seconds":60}', signal: asked.signal });
+    const services = async (): Promise<string> => (await stack.run(["services"])).out;
+    await until("the service to be here", async () => /^brief .* here +\S+ s ago$/m.test(await services()));
+    asked.abort();
+    await poll.catch(() => undefined);
+    await until("the service to be gone", async () => /^brief .* gone +\S+ s ago$/m.test(await services()));
   });
 
   test("[API-2-4] a call that still runs exits 3 and says how to see, ask and stop", async () => {

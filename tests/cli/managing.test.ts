@@ -129,7 +129,7 @@ describe("toolplane token", () => {
     const forbidden = await stack.run(["call", "echo"], asViewer);
     expect([forbidden.code, forbidden.err]).toEqual([
       1,
-      "toolplane: auth_failed: a token of role viewer may not do this; it takes admin or operator or agent; use a token that may do it: toolplane token create\n",
+      "toolplane: auth_failed: a token of role viewer may not do this; it takes admin or operator or agent; use a token that may do it: toolplane token create; this one came from TOOLPLANE_TOKEN\n",
     ]);
     expect((await stack.run(["token", "revoke", secret])).out).toBe(`revoked ${id}\n`);
     expect((await stack.run(["token", "list"])).out).toMatch(new RegExp(`^${id} .*\\d{4}-\\d\\d-\\d\\dT`, "m"));

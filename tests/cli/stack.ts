@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { main } from "@toolplane/server/command-line";
 import { askApi } from "@toolplane/testkit";
 import { makeUsedPlace } from "../up/data.ts";
 import { type Outcome, type Program, runProgram, startProgram } from "./program.ts";
@@ -24,8 +25,10 @@ export interface Stack extends AsyncDisposable {
   /** An empty directory the commands run in. */
   readonly directory: string;
   readonly up: Program;
-  /** Runs a command with the stack's address and token. */
+  /** Runs a command with the stack's address and token, in this process: a program for each takes most of a second to start. */
   run(args: readonly string[], options?: CommandOptions): Promise<Outcome>;
+  /** The same as a program, for what only a process can show: that its streams and its exit code are right. */
+  program(args: readonly string[], options?: CommandOptions): Promise<Outcome>;
   start(args: readonly string[], options?: CommandOptions): Promise<Program>;
   /** Runs a command with --json that must succeed, and gives its answer. */
   json(...args: readonly string[]): Promise<Record<string, unknown>>;
@@ -38,6 +41,24 @@ export interface Stack extends AsyncDisposable {
 
 const readyUrl = (out: string): string | undefined => out.match(/^ready (http:\/\/\S+)$/m)?.[1];
 const tokenFile = (_: string, err: string): string | undefined => err.match(/"file":"([^"]+)"/)?.[1];
+
+/** A command in this process, with an environment, a folder and streams of its own. */
+export const runHere = async (
+  args: readonly string[],
+  { cwd, env = {}, stdin = "" }: CommandOptions & { readonly cwd: string },
+): Promise<Outcome> => {
+  let [out, err] = ["", ""];
+  const code = await main(args, {
+    stdout: { write: (text) => (out += text) },
+    stderr: { write: (text) => (err += text) },
+    env: { NO_COLOR: "1", ...env },
+    cwd,
+    onStop: () => () => undefined,
+    exit: () => undefined,
+    readStdin: async () => stdin,
+  });
+  return { code, out, err };
+};
 
 /** With variables of its own for `toolplane up`, such as how long a lease lasts. */
 export const startStack = async (env: Readonly<Record<string, string>> = {}): Promise<Stack> => {
@@ -52,7 +73,7 @@ export const startStack = async (env: Readonly<Record<string, string>> = {}): Pr
     env: { TOOLPLANE_URL: url, TOOLPLANE_TOKEN: token, ...env },
     ...rest,
   });
-  const run: Stack["run"] = (args, options) => runProgram([...TOOLPLANE, ...args], withServer(options));
+  const run: Stack["run"] = (args, options) => runHere(args, withServer(options));
   const json: Stack["json"] = async (...args) => {
     const { code, out, err } = await run([...args, "--json"]);
     if (code !== 0 && code !== 3) throw new Error(`${args.join(" ")} ended with ${code}: ${err}`);
@@ -65,6 +86,7 @@ export const startStack = async (env: Readonly<Record<string, string>> = {}): Pr
     directory,
     up,
     run,
+    program: (args, options) => runProgram([...TOOLPLANE, ...args], withServer(options)),
     start: (args, options) => startProgram([...TOOLPLANE, ...args], withServer(options)),
     json,
     api,

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { RIGHT_HABITS, startPlainService } from "@toolplane/testkit";
 import { describe, expect, test, vi } from "vitest";
 import { runProgram } from "../cli/program.ts";
-import { TOOLPLANE } from "../cli/stack.ts";
+import { runHere, TOOLPLANE } from "../cli/stack.ts";
 import { conform, createTerminal, faultsIn, launchPlain, reportOn, TARGET } from "./conform-run.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -44,7 +44,7 @@ describe("the command", () => {
     ],
     [["--target", "text", "--http", "--port", "x"], '--port takes a number from 0 (any free one) to 65535, not "x"'],
   ] as const)("[API-conform-usage] %j is wrong usage: exit 2 and one sentence", async (args, sentence) => {
-    const { code, out, err } = await toolplane(...args);
+    const { code, out, err } = await runHere(["conform", ...args], { cwd: ROOT });
     expect([code, out]).toEqual([2, ""]);
     expect(err).toBe(`toolplane: usage: ${sentence}; see toolplane help conform\n`);
   });

@@ -72,12 +72,19 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
     reason: "tools_plain holds tools of plain services only, and all of their pairs are wanted",
   },
   {
+    statement: "gates.count-open",
+    scan: "Index Only Scan of live_calls by live_calls_pkey",
+    reason: "live calls only, up to the limit of the plane; once a second",
+  },
+  {
     statement: "carrier.detach",
     scan: "Seq Scan of attached_targets by nothing",
     reason: "once a minute over the pairs that have a durable",
   },
 ];
 
+const HELD_SLOTS =
+  "live_calls_gate_running holds running limited calls only; of the project's own gate all of them are counted";
 const LIVE_CALLS = "live calls only";
 const LIST = "a page of all a project has, in the order of the key, up to a limit";
 const BY_HAND = "a person does it, rarely";
@@ -94,6 +101,34 @@ export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
   { statement: "tools.park-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   // `why` of one call, for a person: as many rows as calls are live, and at most ten thousand.
   { statement: "calls.read-queue-place", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
+  { statement: "tools.gate-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
+  { statement: "projects.gate-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
+  {
+    statement: "gates.count-queued",
+    scan: "Index Scan of live_calls by live_calls_pkey",
+    reason: "live calls only, up to the limit of the project's queue; only of projects with such a limit",
+  },
+  {
+    statement: "gates.read-waiting",
+    scan: "Index Only Scan of live_calls by live_calls_gate_running",
+    reason: HELD_SLOTS,
+  },
+  {
+    statement: "gates.read-of-calls",
+    scan: "Index Only Scan of live_calls by live_calls_gate_running",
+    reason: HELD_SLOTS,
+  },
+  { statement: "gates.read-slots", scan: "Index Scan of live_calls by live_calls_gate_running", reason: HELD_SLOTS },
+  {
+    statement: "calls.projects-with-work",
+    scan: "Index Only Scan of live_calls by live_calls_of_session",
+    reason: "which projects have work is the question; live_calls_of_session holds queued calls of sessions only",
+  },
+  {
+    statement: "calls.projects-with-work",
+    scan: "Index Only Scan of live_calls by live_calls_gated",
+    reason: "the same question; live_calls_gated holds queued limited calls only",
+  },
   { statement: "tools.unpark-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   { statement: "projects.has-open-work", scan: "Index Only Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   {

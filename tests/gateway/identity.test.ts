@@ -134,6 +134,10 @@ const WRONG: readonly (readonly [string, HeaderMap])[] = [
   ["another turn", { [HEADERS.turnId]: "turn_1" }],
   ["another step", { [HEADERS.stepId]: "step_1" }],
   ["another call", { [HEADERS.toolCallId]: "call_1" }],
+  ["another parent agent", { [HEADERS.parentAgentId]: "boss" }],
+  ["another parent turn", { [HEADERS.parentTurnId]: "turn_1" }],
+  ["another parent step", { [HEADERS.parentStepId]: "step_1" }],
+  ["another parent trace", { [HEADERS.parentTraceparent]: OTHER_TRACE }],
   ["another trace", { [HEADERS.traceparent]: OTHER_TRACE }],
   ["a traceparent that is none", { [HEADERS.traceparent]: "00-zz" }],
 ];

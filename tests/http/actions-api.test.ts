@@ -98,3 +98,22 @@ test("[SEC-own-action] the token of an agent acts for its own agent only, whatev
   expect(await actAs("bob")).toMatchObject({ status: 403, body: { error: { code: "auth_failed" } } });
   expect(await actAs("carl")).toMatchObject({ status: 202 });
 });
+
+test("[SEC-15-3] an action that an agent's own token asks for counts as coming from outside; a person's does not", async () => {
+  await using http = await startHttpStack();
+  await using _screen = await startScreen(http);
+  await http.send("POST", "/projects/demo/tools", tool("pay", { approval: "external", ui_allowed: true }));
+  const profile = { name: "payer", worker_target: UI_WORKER_TARGET, allowed_tools: ["pay"] };
+  await http.send("POST", "/projects/demo/profiles", profile);
+  await http.send("POST", "/projects/demo/agents", { agent_id: "carl", profile_name: "payer" });
+  const { secret } = await http.t.engine.tokens.create({ role: "agent", projectId: "demo", actorId: "carl" });
+  const actions = "/projects/demo/agents/carl/actions";
+  expect((await http.send("POST", actions, { tool_name: "pay" }, { token: secret })).status).toBe(202);
+  const waiting = await eventually(async () => {
+    const { items } = (await http.send("GET", "/projects/demo/approvals")).body;
+    return items.length > 0 ? items : undefined;
+  });
+  expect(waiting).toMatchObject([{ tool_name: "pay" }]);
+  expect((await act(http, "ann", { tool_name: "pay" })).status).toBe(202);
+  await answer(http, { paid: true });
+});

@@ -171,3 +171,10 @@ test("[SEC-memory-lists] answers that are not taken are counted for each token, 
   await second.body?.cancel();
   for (let asked = 0; asked < 2; asked++) expect((await ask(http.admin)).status).toBe(200);
 });
+
+test("[SEC-memory-lists] the ids of a long box are counted too, while they are not taken", async () => {
+  await using http = await startHttpStack({}, { answers: { perToken: 100 * KB, inAll: 40 * 1024 * KB } });
+  const ids = Array.from({ length: 9_900 }, (_, index) => `card_${String(index).padStart(28, "0")}`);
+  const boxId = await http.t.engine.boxes.createBox("demo", ids);
+  expect((await http.send("GET", `/projects/demo/boxes/${boxId}`)).status).toBe(429);
+});

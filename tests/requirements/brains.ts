@@ -54,6 +54,7 @@ export const rules = [
     part: "agents",
     text: "With approval: external a call waits for a person when its arguments may derive from cards of external trust: the model has read a result from outside, or the words of another agent. An agent that does not say what it has read counts as having.",
   },
+  { id: "SEC-15-3", source: "security 15", part: "agents", text: "An action of a user interface that an agent's own token asks for counts as external; a person's does not." },
   { id: "SEC-15-T1", source: "security 15", part: "agents", text: "Nothing inside a fence can end it, and nobody who writes a text can know its mark." },
   { id: "SEC-15-T2", source: "security 15", part: "agents", text: "Frame tokens of model servers and invisible tag characters have no power inside a fence." },
   { id: "SEC-15-T3", source: "security 15", part: "agents", text: "read_card reads a long result in bounded pieces, every character once, never half a character." },

@@ -70,6 +70,7 @@ export const rules = [
   { id: "ANYLANG-8", source: "interfaces 4, 6", part: "server", text: "The guide's curl commands, one after the other, settle a call." },
   { id: "API-2-K40", source: "issue everyday", part: "server", text: "A command finds the server of the data directory beside it, whatever its port; an address of another machine in it counts as none." },
   { id: "API-2-K41", source: "interfaces 2", part: "server", text: "init makes a TypeScript or Python tool project whose test passes against a throw-away plane, and changes no file that is there." },
+  { id: "API-2-K42", source: "interfaces 2", part: "server", text: "A project that init made installs, or says what is missing: from a checkout it links the packages; otherwise init and the README name --packages." },
   { id: "API-6-T1", source: "issue everyday", part: "sdk", text: "A test runs a tool with its schema, its secrets and its context in one line." },
   { id: "API-6-S40", source: "issue everyday", part: "sdk", text: "A service whose server is not up yet waits for it and says so once; one that cannot start says one sentence without a stack." },
   { id: "REPO-pack", source: "issue everyday", part: "server", text: "npm run pack makes tarballs of everything a user installs, and toolplane up runs from them in an empty folder." },

@@ -10,6 +10,8 @@ export const rules = [
   { id: "SEC-guard-5", source: "interfaces 4", part: "server", text: "An operator accepts the version that was looked at; a service accepts nothing." },
   { id: "SEC-guard-6", source: "security 10", part: "server", text: "A service with an administrator's token registers under the guards too." },
   { id: "SEC-guard-9", source: "security 8, 10", part: "engine", text: "A version of a program whose schema refuses what a person fixed waits for a person." },
+  { id: "SEC-guard-10", source: "security 10", part: "engine", text: "Of the versions that were never accepted the newest 20 of a tool stay." },
+  { id: "SEC-guard-11", source: "security 8", part: "engine", text: "A version whose service takes no leases names the pin that it ends, and so does its acceptance." },
   { id: "SEC-guard-7", source: "interfaces 6", part: "sdk", text: "A service whose version waits serves under the accepted one, says so once, and keeps pins right." },
   { id: "SEC-audit-1", source: "security 5", part: "server", text: "Every administrative act is written down with who, what and from which door, without secrets." },
   { id: "SEC-audit-2", source: "security 5", part: "server", text: "Every use of a control key is written down, and every one that was stripped." },

@@ -4,7 +4,7 @@ import { stepIdOf } from "@toolplane/engine";
 import { expect, test } from "vitest";
 import { advance, answerAll, asking, call, commit, events, mustWork, startTurnWorld } from "./turn-world.ts";
 
-test("[INV-I10-T1] a turn: three calls, their results, a deliverable, one task event", async () => {
+test("[INV-I10-T1] [SEE-11] a turn: three calls, their results, a deliverable, one task event at the end", async () => {
   await using t = await startTurnWorld();
   const { turns } = t.engine;
   const spawned = await turns.spawn(asking(t));
@@ -63,5 +63,10 @@ test("[INV-I10-T1] a turn: three calls, their results, a deliverable, one task e
     "running",
     "idle",
   ]);
+  // The end of the turn is told last.
+  const told = await t.rows<{ subject: string }>(
+    "select subject from bus.messages where category = 'evt' and subject not like '%.call' order by id",
+  );
+  expect(told.slice(-3).map(({ subject }) => subject.split(".").at(-1))).toEqual(["step", "state", "task"]);
   expect(await turns.wait(work, 1_000)).toMatchObject({ status: "success" });
 });

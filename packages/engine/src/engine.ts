@@ -30,6 +30,7 @@ import type { ServedTarget } from "./carrier/plan-durables.ts";
 import { setCarrier } from "./carrier/take-over.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
 import { createDelegation, type Delegation } from "./delegation/delegation.ts";
+import { createLimits } from "./gates/limits.ts";
 import { createHistory, type History } from "./history/history.ts";
 import { createLineage, type Lineage } from "./lineage/lineage.ts";
 import { stuckMessages, whyStuck } from "./outbox/stuck-messages.ts";
@@ -81,6 +82,8 @@ export interface EngineOptions {
   /** A bus beside the database that carries messages; without one they travel through the database. */
   readonly carrier?: Carrier | undefined;
   readonly retention?: RetentionPolicy | undefined;
+  /** How many calls may be open at once; more are refused. */
+  readonly maxOpenCalls?: number | undefined;
   /** False for a process that only reads or for tests that sweep by hand. */
   readonly watchdog?: boolean | undefined;
   /** The target of the tools every project starts with. */
@@ -181,6 +184,8 @@ const BATCHES_LIMIT = 50;
 const BATCH_LANES = 8;
 const DEFAULT_CONNECTIONS = 10;
 const TEND_EVERY_MS = 1_000;
+// A flood of calls is noticed after this time; the count takes some ten milliseconds when there are very many.
+const MEASURE_EVERY_MS = 1_000;
 // All open turns are looked at. Nothing here is urgent; it only must not be forgotten.
 const OPEN_TURNS_EVERY_MS = 30_000;
 const STUCK_EVERY_MS = 15_000;
@@ -236,11 +241,13 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const profiles = createProfiles({ ...ground, cards, boxes, checkProfile: options.checkProfile });
   const agents = createAgents({ ...ground, profiles });
   const definitions = createDefinitions({ ...ground, compile: schemas.compile });
-  const calls = createCalls({ ...ground, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
+  const limits = createLimits({ ...ground, definitions, maxOpen: options.maxOpenCalls });
+  const calls = createCalls({ ...ground, ...limits, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
   const { settlements, places } = calls;
   const delegation = createDelegation(ground);
   const turns = createTurns({
     ...ground,
+    ...limits,
     definitions,
     settlements,
     places,
@@ -277,6 +284,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
         return looked === BATCHES_LIMIT && failed === 0;
       },
     },
+    { name: "open calls", everyMs: MEASURE_EVERY_MS, run: () => limits.admission.measure() },
     { name: "lapsed claims", everyMs: TEND_EVERY_MS, run: async () => isFull(await turns.tend.lapsed(SWEEP_LIMIT)) },
     { name: "unheard rows", everyMs: TEND_EVERY_MS, run: async () => isFull(await turns.tend.unheard(SWEEP_LIMIT)) },
     {
@@ -385,6 +393,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       await calls.drain();
       await threads.close();
       definitions.close();
+      limits.admission.close();
       tokens.close();
       agentProfiles.close();
       await doorbell.close();

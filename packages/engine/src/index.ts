@@ -28,10 +28,10 @@ export {
 export type { CallAnswer } from "./calls/call-answer.ts";
 export type { CallLease } from "./calls/call-leases.ts";
 export type { CallRequest } from "./calls/call-request.ts";
-export type { LeasedCall } from "./calls/leases.ts";
 export type { HeldCall } from "./calls/park.ts";
 export type { SeenService } from "./calls/seen-services.ts";
 export type { Settled } from "./calls/settle.ts";
+export type { LeasedCall } from "./calls/take-calls.ts";
 // cards and boxes
 export type { JudgeCommand } from "./carrier/carriage.ts";
 export type { Carrier } from "./carrier/carrier.ts";
@@ -49,6 +49,7 @@ export type {
 } from "./delegation/delegation.ts";
 // engine
 export { createEngine, type Engine, type EngineOptions, type ServingAgents, sha256 } from "./engine.ts";
+export type { HeldBack } from "./gates/gates.ts";
 // history
 export { notThere } from "./history/tombstones.ts";
 // lineage

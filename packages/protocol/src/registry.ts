@@ -23,10 +23,14 @@ export {
   projectPatchSchema,
 } from "./registry/project.ts";
 export {
+  callLimitsSchema,
   DEFAULT_FORK_JOIN_TASKS,
+  type FileLimits,
+  fileLimitsSchema,
   forkJoinTasksOf,
   type ProjectLimits,
   projectLimitsSchema,
+  type ResolvedLimits,
   resolveLimits,
 } from "./registry/project-limits.ts";
 export {

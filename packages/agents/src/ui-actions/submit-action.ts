@@ -26,6 +26,8 @@ export interface AskedAction {
   readonly context: CGContext;
   readonly actionId: string;
   readonly payload: Readonly<Record<string, unknown>>;
+  /** A program with an agent's token asks, not a person: its arguments may derive from anything that the program has read. */
+  readonly byAgent?: boolean | undefined;
 }
 
 export interface ActionAnswer {
@@ -67,7 +69,7 @@ export const createSubmitAction = (means: SubmitActionMeans): ((asked: AskedActi
     );
   };
 
-  const spawn = ({ context }: AskedAction, action: Action): Promise<SpawnedTurn> =>
+  const spawn = ({ context, byAgent = false }: AskedAction, action: Action): Promise<SpawnedTurn> =>
     engine.turns.spawn({
       projectId: context.projectId,
       agentId: context.agentId,
@@ -79,7 +81,11 @@ export const createSubmitAction = (means: SubmitActionMeans): ((asked: AskedActi
       ...(action.messageId === undefined ? {} : { aliasId: `ui_message:${action.toolName}:${action.messageId}` }),
       traceparent: context.headers[HEADERS.traceparent],
       tracestate: context.headers[HEADERS.tracestate],
-      context: { instruction: `A person used ${action.toolName}`, packedBy: ACTOR },
+      context: {
+        instruction: `${byAgent ? "The agent's own program" : "A person"} used ${action.toolName}`,
+        packedBy: ACTOR,
+      },
+      ...(byAgent ? { metadata: { asked_by_agent: true } } : {}),
       payload: {
         action_id: action.actionId,
         tool_name: action.toolName,

@@ -67,8 +67,9 @@ export const runUiAction = async ({ engine, boxes }: UiActionDeps, work: Work): 
     known !== undefined && known.definition.options.ui_allowed !== true
       ? new ToolplaneError("auth_failed", `${toolName} may not be used from a user interface (options.ui_allowed)`)
       : undefined;
-  // A person asks for it.
-  const call = { toolName, arguments: plan.arguments, providerCallId: alias, external: false };
+  // A person asks for it, unless the program of the agent does.
+  const external = work.metadata.asked_by_agent === true;
+  const call = { toolName, arguments: plan.arguments, providerCallId: alias, external };
   const done: CommittedStep = await engine.turns.commitStep(work, { stepId, entries: [{ call, refuse }] });
   if (done.next === "suspended") return undefined;
   const refusal = done.calls[0]?.refusal;

@@ -68,6 +68,14 @@ const isInUrl = ({ in: place }: HttpParameter): boolean => place === "path" || p
 /** Characters that an address parser drops, turns into "/" or reads as the end of the path. */
 const NOT_OF_A_PATH = /[\s\p{Cc}\\?#]/u;
 
+/**
+ * A part `.` or `..`, also written "%2e", which an address parser reads as a dot, and also with a parameter behind it: servers that
+ * cut `;...` off after the check would go up.
+ */
+const UPWARDS = /^(?:\.|%2e){1,2}(?:;.*)?$/iu;
+
+export const leadsUpwards = (path: string): boolean => path.split("/").some((segment) => UPWARDS.test(segment));
+
 const expandPath = (path: string, values: ReadonlyMap<string, string>): string => {
   if (NOT_OF_A_PATH.test(path))
     throw new ToolplaneError("bad_request", "options.openapi.path has a character that a path cannot have");
@@ -76,8 +84,7 @@ const expandPath = (path: string, values: ReadonlyMap<string, string>): string =
     if (value === undefined) throw new ToolplaneError("bad_request", `the path needs a value for ${name}`);
     return value;
   });
-  // Also "%2e": an address parser reads it as a dot.
-  if (written.split("/").some((segment) => /^(?:\.|%2e){1,2}$/iu.test(segment)))
+  if (leadsUpwards(written))
     throw new ToolplaneError("bad_request", "a part of the path would be . or .. and lead elsewhere");
   return written === "" || written.startsWith("/") ? written : `/${written}`;
 };

@@ -84,6 +84,16 @@ describe("[HTTP-3-3] one hostile operation is named, and the other one is import
       "character that a path cannot have",
     ],
     [
+      "a path that goes up by a parameter",
+      documentWith({ "/public/..;/admin": { get: {} }, "/b": { get: {} } }),
+      "is . or .. and leads elsewhere",
+    ],
+    [
+      "a path that goes up",
+      documentWith({ "/public/%2e%2E/admin": { get: {} }, "/b": { get: {} } }),
+      "is . or .. and leads elsewhere",
+    ],
+    [
       "a path that is no path",
       documentWith({ "https://evil.example/": { get: {} }, "/b": { get: {} } }),
       "begins with /",
@@ -112,7 +122,7 @@ describe("[HTTP-3-3] a hostile document is refused", () => {
     ],
     ["a list", [], "no key openapi"],
     ["a number", 7, "no key openapi"],
-    ["Swagger 2.0", { swagger: "2.0" }, "3.0 and 3.1"],
+    ["Swagger 2.0", { swagger: "2.0" }, "convert it first, for example with: npx swagger2openapi"],
     ["a version of its own", { openapi: "3.1.<script>" }, "3.0 and 3.1"],
   ])("%s", (_what, document, why) => {
     expect(() => importSample(document as JsonValue)).toThrow(why);

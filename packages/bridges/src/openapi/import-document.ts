@@ -77,6 +77,10 @@ const versionOf = (root: JsonValue): string => {
   const version = isRecord(root) ? ((root as JsonObject).openapi ?? (root as JsonObject).swagger) : undefined;
   if (typeof version === "string" && /^3\.[01](?:\.\d+)?(?:-[\w.]+)?$/u.test(version)) return version;
   if (version === undefined) throw refuse("it is not an OpenAPI document: it has no key openapi");
+  if (isRecord(root) && typeof (root as JsonObject).swagger === "string" && (root as JsonObject).openapi === undefined)
+    throw refuse(
+      "it is a Swagger 2.0 document, and OpenAPI 3.0 and 3.1 are imported: convert it first, for example with: npx swagger2openapi DOCUMENT -o openapi.json",
+    );
   throw refuse(`it is of version ${JSON.stringify(version).slice(0, 20)}; OpenAPI 3.0 and 3.1 are imported`);
 };
 

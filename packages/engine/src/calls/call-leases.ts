@@ -14,6 +14,8 @@ export interface CallLease {
   readonly endedAt: Date | null;
   /** `settled`: its result stands; `canceled`, `timed_out`: the call ended under it; the others: the call went on without it. */
   readonly ended: LeaseEnd | "settled" | "canceled" | "timed_out" | null;
+  /** Why it failed, when it was tried again. */
+  readonly errorCode: string | null;
 }
 
 interface LeaseRow {
@@ -22,6 +24,7 @@ interface LeaseRow {
   readonly started_at: Date | null;
   readonly ended_at: Date;
   readonly ended: LeaseEnd;
+  readonly error_code: string | null;
 }
 
 const leaseOf = (row: LeaseRow): CallLease => ({
@@ -30,6 +33,7 @@ const leaseOf = (row: LeaseRow): CallLease => ({
   startedAt: row.started_at,
   endedAt: row.ended_at,
   ended: row.ended,
+  errorCode: row.error_code,
 });
 
 /** The holder stopped answering, and the call was not tried again. */
@@ -52,7 +56,14 @@ const planLeases = (view: CallView, ended: readonly CallLease[]): readonly CallL
   const since = before?.ended === "handed_on" ? before.endedAt : startedAt;
   return [
     ...ended,
-    { attempt: attempts, holder: leaseHolder, startedAt: since, endedAt: settledAt, ended: endOf(view) },
+    {
+      attempt: attempts,
+      holder: leaseHolder,
+      startedAt: since,
+      endedAt: settledAt,
+      ended: endOf(view),
+      errorCode: view.errorCode,
+    },
   ];
 };
 

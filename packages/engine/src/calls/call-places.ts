@@ -12,8 +12,8 @@ import type { TargetKey } from "../sessions/session-targets.ts";
 import { factsOfMade } from "./call-columns.sql.ts";
 import type { DispatchedRow, DispatchRow } from "./dispatch.sql.ts";
 import type { Handover } from "./handover.ts";
-import { type LeasedCall, leasedCall } from "./leases.ts";
 import type { PlannedCall } from "./plan-call.ts";
+import { type LeasedCall, leasedCall } from "./take-calls.ts";
 
 export type PlacedCall = Pick<PlannedCall, "row" | "free">;
 
@@ -29,8 +29,8 @@ export interface Placement {
 
 export interface CallPlaces {
   place(calls: readonly PlacedCall[]): Placement;
-  /** After the commit: these stand in the queue. */
-  ring(queued: readonly DispatchRow[]): void;
+  /** After the commit: these stand in the queue; limits hold some of them. */
+  ring(queued: readonly DispatchRow[], isLimited: boolean): void;
 }
 
 export interface CallPlacesDeps {
@@ -102,10 +102,10 @@ export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
         drop,
       };
     },
-    ring(queued) {
+    ring(queued, isLimited) {
       if (queued.length === 0) return;
-      const isApart = queued.some(({ session, pin }) => session !== null || pin !== null);
-      // A bus beside the database has its relay listen to the bell. Calls of sessions and pinned calls are looked for only
+      const isApart = isLimited || queued.some(({ session, pin }) => session !== null || pin !== null);
+      // A bus beside the database has its relay listen to the bell. Calls of sessions, pinned and limited calls are looked for only
       // where this bell said that there are some.
       if (deps.republishSeconds !== null || isApart) {
         deps.doorbell.ring(isApart ? "sessions" : "queued");

@@ -3,6 +3,7 @@
 import { ToolplaneError } from "@toolplane/protocol";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
 import { type Diagnostics, readDiagnostics } from "../diagnostics/diagnostics.ts";
+import { createGates, type HeldBack } from "../gates/gates.ts";
 import type { Log } from "../ports/log.ts";
 import { createSessionTargets, type TargetKey } from "../sessions/session-targets.ts";
 import type { Database } from "../sql/database.ts";
@@ -17,21 +18,24 @@ import type { CallRequest, Dispatched } from "./call-request.ts";
 import { type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
 import { type ClaimAcrossRequest, createClaimAcross } from "./claim-across.ts";
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
+import type { ClaimRequest } from "./claims.ts";
 import { createDispatch, type DispatchDeps } from "./dispatch.ts";
 import { createHandover } from "./handover.ts";
 import { createKnownLeases } from "./known-leases.ts";
 import { GIVE_BACK } from "./lease.sql.ts";
-import { type Beat, type ClaimRequest, createLeases, type Held, type LeasedCall, type LeaseRequest } from "./leases.ts";
+import { type Beat, createLeases, type Held, type LeaseRequest } from "./leases.ts";
 import { type CallFilter, createCallList } from "./list-calls.ts";
 import { type QueuePlace, READ_QUEUE_PLACE } from "./queue-place.sql.ts";
 import { READ_PIN } from "./read.sql.ts";
 import { createReports, type PutResultCard, type ReportRequest } from "./reports.ts";
+import { createRetries } from "./retries.ts";
 import { createRunnablePins } from "./runnable-pins.ts";
 import { createSeenServices, EVERY_PROJECT, type SeenService } from "./seen-services.ts";
 import { createServedVersions, EVERY_DEFINITION } from "./served-versions.ts";
 import { createSettle, type Settled, type SettleRequest } from "./settle.ts";
 import { createSettleWatch, type SettleWatch } from "./settle-watch.ts";
 import { createSettlements, type Settlements, type SettlementsDeps } from "./settlements.ts";
+import type { LeasedCall } from "./take-calls.ts";
 
 export interface Calls {
   /** Stores a direct call; from then on it will settle. */
@@ -60,6 +64,8 @@ export interface Calls {
   leases(view: CallView): Promise<readonly CallLease[]>;
   /** How many calls of its target run, and how many are offered before it; each up to 10,000. */
   queuePlace(view: CallView): Promise<QueuePlace>;
+  /** The limit that holds a queued call back now; undefined when none does. */
+  heldBack(key: CallKey): Promise<HeldBack | undefined>;
   /** What never changes about a call; mostly from memory. */
   facts(key: CallKey): Promise<CallFacts>;
   /** Refuses with `lease_lost` unless the call is run under this lease; mostly from memory. */
@@ -69,6 +75,8 @@ export interface Calls {
   wait(key: CallKey, waitMs: number, signal?: AbortSignal): Promise<boolean>;
   /** Services that asked for work within the last minute. */
   services(projectId: string, target?: string): readonly SeenService[];
+  /** Services that asked within the last hour and do so no more. */
+  goneServices(projectId: string): readonly SeenService[];
   readonly watch: SettleWatch;
   /** For all parts that end calls without a report. */
   readonly settlements: Settlements;
@@ -124,8 +132,10 @@ export const createCalls = (deps: CallsDeps): Calls => {
   const sessionTargets = createSessionTargets(deps);
   const servedVersions = createServedVersions(deps.clock.now);
   const runnablePins = createRunnablePins(deps);
+  const gates = createGates(deps);
   const leases = createLeases({
     ...deps,
+    gates,
     sessionTargets,
     servedVersions,
     runnablePins,
@@ -133,8 +143,8 @@ export const createCalls = (deps: CallsDeps): Calls => {
     giveBack: unheard.giveBack,
   });
   const handover = createHandover();
-  const line: ClaimLine = createClaimLine({ ...deps, handover, claim: leases.claim.submit });
-  const across = createClaimAcross({ ...deps, handover, claim: leases.claim.submit });
+  const line: ClaimLine = createClaimLine({ ...deps, handover, claim: leases.claim.submit, wakeIn: gates.wakeIn });
+  const across = createClaimAcross({ ...deps, handover, claim: leases.claim.submit, wakeIn: gates.wakeIn });
   const offer = (targets: readonly TargetKey[]): void => {
     for (const key of targets) line.offer(key);
     for (const target of new Set(targets.map((key) => key.target))) across.offer(target);
@@ -142,7 +152,8 @@ export const createCalls = (deps: CallsDeps): Calls => {
   const places = createCallPlaces({ ...deps, handover, remember, giveBack: unheard.giveBack, offer });
   const dispatch = createDispatch({ ...deps, places });
   const settlements = createSettlements({ ...deps, facts, watch });
-  const settle = createSettle({ ...deps, facts, settlements });
+  const retries = createRetries(deps);
+  const settle = createSettle({ ...deps, facts, settlements, retries });
   const cancel = createCancel({ ...deps, facts, settlements });
   const reports = createReports({ ...deps, facts, settle: settle.submit });
   const coalescers = { dispatch, settle, cancel, read: reads.one, ...leases };
@@ -214,6 +225,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
       const [place] = await db.query<QueuePlace>(READ_QUEUE_PLACE, [projectId, target, toolCallId]);
       return place ?? { running: 0, ahead: 0 };
     },
+    heldBack: gates.explain,
     async facts(key) {
       const [found] = await facts.recall([key]);
       if (found === undefined) throw noCall(key);
@@ -223,6 +235,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     find: reads.find,
     list: createCallList(db, reads.find),
     services: seen.list,
+    goneServices: seen.gone,
     wait: watch.wait,
     watch,
     settlements,

@@ -10,8 +10,9 @@ import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Queryer } from "../sql/database.ts";
 import { PROJECTS_WITH_WORK } from "./claim-across.sql.ts";
+import type { ClaimRequest, LineRequest } from "./claims.ts";
 import type { Handover } from "./handover.ts";
-import type { ClaimRequest, LeasedCall, LineRequest } from "./leases.ts";
+import type { LeasedCall } from "./take-calls.ts";
 
 export type ClaimAcrossRequest = Omit<ClaimRequest, "projectId">;
 
@@ -21,6 +22,8 @@ export interface ClaimAcrossDeps {
   readonly doorbell: Doorbell;
   readonly clock: Clock;
   readonly handover: Pick<Handover, "sit">;
+  /** Milliseconds until a call that a limit holds may be claimed, when time alone decides it. */
+  readonly wakeIn: (key: { readonly target: string }) => number | undefined;
 }
 
 export interface ClaimAcross {
@@ -35,7 +38,7 @@ const LOOK_AGAIN_MS = 1_000;
 /** Shares are claimed in one statement; more than this would make it long. */
 const MAX_PROJECTS = 32;
 
-export const createClaimAcross = ({ db, claim, doorbell, clock, handover }: ClaimAcrossDeps): ClaimAcross => {
+export const createClaimAcross = ({ db, claim, doorbell, clock, handover, wakeIn }: ClaimAcrossDeps): ClaimAcross => {
   const waiting = new Set<{ readonly target: string; readonly wake: () => void }>();
   /** Where the next look of a target continues; absent: at the first project. */
   const positions = new Map<string, string>();
@@ -84,7 +87,8 @@ export const createClaimAcross = ({ db, claim, doorbell, clock, handover }: Clai
           const taken = await look({ ...request, inLine: waitMs > 0 });
           const leftMs = until - clock.now();
           if (taken.length > 0 || leftMs <= 0 || over.aborted) return taken;
-          const sleeping = clock.sleep(Math.min(LOOK_AGAIN_MS, leftMs), AbortSignal.any([rung.signal, over]));
+          const restMs = Math.min(LOOK_AGAIN_MS, leftMs, wakeIn(request) ?? LOOK_AGAIN_MS);
+          const sleeping = clock.sleep(restMs, AbortSignal.any([rung.signal, over]));
           const handed = await seat.rest(sleeping);
           if (handed.length > 0 || over.aborted) return handed;
         }

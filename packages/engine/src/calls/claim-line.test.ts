@@ -3,7 +3,7 @@ import { createRecordedDoorbell } from "../../test/registry-world.ts";
 import { systemClock } from "../ports/clock.ts";
 import { createClaimLine } from "./claim-line.ts";
 import { createHandover } from "./handover.ts";
-import type { LeasedCall } from "./leases.ts";
+import type { LeasedCall } from "./take-calls.ts";
 
 const REQUEST = { projectId: "p", target: "t", holder: "h", max: 8 };
 const LONG_MS = 60_000;

@@ -9,14 +9,17 @@ import { LRUCache } from "lru-cache";
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { TargetKey } from "../sessions/session-targets.ts";
+import type { ClaimRequest, LineRequest } from "./claims.ts";
 import type { Handover } from "./handover.ts";
-import type { ClaimRequest, LeasedCall, LineRequest } from "./leases.ts";
+import type { LeasedCall } from "./take-calls.ts";
 
 export interface ClaimLineDeps {
   readonly claim: (request: LineRequest) => Promise<readonly LeasedCall[]>;
   readonly doorbell: Doorbell;
   readonly clock: Clock;
   readonly handover: Pick<Handover, "sit">;
+  /** Milliseconds until a call that a limit holds may be claimed, when time alone decides it. */
+  readonly wakeIn?: ((key: TargetKey) => number | undefined) | undefined;
 }
 
 export interface ClaimLine {
@@ -50,7 +53,7 @@ interface EmptyLook {
 const targetOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
 const lineOf = (request: ClaimRequest): string => `${targetOf(request)} ${request.definitions?.join(",") ?? ""}`;
 
-export const createClaimLine = ({ claim, doorbell, clock, handover }: ClaimLineDeps): ClaimLine => {
+export const createClaimLine = ({ claim, doorbell, clock, handover, wakeIn }: ClaimLineDeps): ClaimLine => {
   const lines = new Map<string, Place[]>();
   /** The lines of a target. */
   const ofTarget = new Map<string, Set<string>>();
@@ -97,7 +100,7 @@ export const createClaimLine = ({ claim, doorbell, clock, handover }: ClaimLineD
     if (look === undefined || look.rings !== rings) return 0;
     const age = clock.now() - look.at;
     // When the clock was set back, the age of the look is unknown.
-    return age < 0 ? 0 : Math.max(LOOK_AGAIN_MS - age, 0);
+    return age < 0 ? 0 : Math.max(Math.min(LOOK_AGAIN_MS - age, wakeIn?.(request) ?? LOOK_AGAIN_MS), 0);
   };
 
   const look = async (request: ClaimRequest): Promise<readonly LeasedCall[]> => {

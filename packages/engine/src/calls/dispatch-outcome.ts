@@ -24,6 +24,8 @@ export interface Pending {
   free: boolean;
   /** It stands in the queue now. */
   queued: boolean;
+  /** Limits hold it: it waits for a gate. */
+  limited: boolean;
 }
 
 export const dispatchedOf = (row: DispatchRow, leased: boolean): Dispatched => ({

@@ -19,6 +19,8 @@ export interface DispatchedRow {
   readonly inserted: boolean;
   /** It was written as leased to the service it was matched with. */
   readonly leased: boolean;
+  /** Limits hold it: it waits for a gate. */
+  readonly gated: boolean;
   readonly made_at: Date;
 }
 
@@ -43,40 +45,46 @@ export const agentDepth = (agent: string): string =>
                  where h.project_id = ${agent}.project_id and h.agent_id = ${agent}.agent_id), 0))`;
 
 // Scalar subqueries with a limit: an EXISTS may be planned as one scan of all live calls. A call of a session that waits for
-// its session counts as well: whether it could run is decided where it is claimed.
+// its session counts as well: whether it could run is decided where it is claimed. Limited calls do not count: they wait for their gate.
 /** No due call stands in the queue of the target: a call that is leased at birth overtakes none. Pinned calls have their own line. */
 const NOBODY_WAITS = `
   (select 1 from state.live_calls q
-    where q.project_id = i.project_id and q.target = i.target and q.session is null and q.pin is null and q.status = 'queued'
+    where q.project_id = i.project_id and q.target = i.target and q.session is null and q.pin is null and q.gate is null and q.status = 'queued'
       and q.available_at <= now() and q.queue_deadline > now()
-    order by q.session, q.available_at, q.tool_call_id limit 1) is null
+    order by q.lane, q.available_at, q.tool_call_id limit 1) is null
   and (i.pin is null or (select 1 from state.live_calls q
-    where q.project_id = i.project_id and q.target = i.target and q.pin = i.pin and q.session is null and q.status = 'queued'
-      and q.available_at <= now() and q.queue_deadline > now()
+    where q.project_id = i.project_id and q.target = i.target and q.pin is not null and q.pin = i.pin and q.gate is null and q.session is null
+      and q.status = 'queued' and q.available_at <= now() and q.queue_deadline > now()
     order by q.available_at, q.tool_call_id limit 1) is null)
   and (select 1 from state.live_calls q
         where q.project_id = i.project_id and q.target = i.target and q.session is not null and q.status = 'queued'
         order by q.session limit 1) is null`;
 
+// The gate that a call has to pass: its tool's, or the project's own. Calls of the plane's own managers hold no slot of the project:
+// they wait for other calls, which need the slots.
+const GATE = `case when i.plain then null when t.limits is not null then i.tool_name
+  when (p.limits -> 'concurrency') is not null and starts_with(i.actor_id, 'tool.') then '' end`;
+
 const READY = `
 with ready as materialized (
-  select i.*, t.status = 'paused' as paused,
+  select i.*, t.status = 'paused' as paused, ${GATE} as gate,
          greatest(now(), coalesce(to_timestamp(i.not_before_ms / 1000), now())) as wanted_at,
-         i.lease_id is not null and t.status <> 'paused' and ${NOBODY_WAITS} as leased
+         i.lease_id is not null and t.status <> 'paused' and (${GATE}) is null and ${NOBODY_WAITS} as leased
     from ${input.from}
    cross join lateral (
-     select q.status from resource.tools q
+     select q.status, q.limits from resource.tools q
       where q.project_id = i.project_id and q.tool_name = i.tool_name and q.version = i.tool_version and q.status <> 'deleted'
      offset 0) t
-   where (select p.status = 'active' from resource.projects p where p.project_id = i.project_id)
-     and (i.trusted or (select a.status = 'active' and (not i.headless or ${agentDepth("a")} = i.recursion_depth) from resource.agents a
+   cross join lateral (
+     select q.limits from resource.projects q where q.project_id = i.project_id and q.status = 'active' offset 0) p
+   where (i.trusted or (select a.status = 'active' and (not i.headless or ${agentDepth("a")} = i.recursion_depth) from resource.agents a
             where a.project_id = i.project_id and a.agent_id = i.agent_id))
 ),
 `;
 
 const INSERT_CALLS = `
   insert into state.live_calls (${MADE_COLUMNS}, status, available_at, queue_deadline, due_at, publishes, run_deadline,
-    attempts, lease_id, lease_holder, lease_expires_at, started_at, pin)
+    attempts, lease_id, lease_holder, lease_expires_at, started_at, pin, gate, lane)
   select ${MADE_COLUMNS}, case when leased then 'running' else status end,
     case when paused then 'infinity' else wanted_at end,
     wanted_at + make_interval(secs => queue_timeout_seconds),
@@ -91,7 +99,7 @@ const INSERT_CALLS = `
     case when leased then lease_id end,
     case when leased then lease_holder end,
     case when leased then now() + make_interval(secs => lease_seconds) end,
-    case when leased then now() end, pin
+    case when leased then now() end, pin, gate, case when paused or not_before_ms is not null then '' else agent_id end
   from ready r`;
 
 const INSERT_CARDS = `
@@ -129,8 +137,10 @@ sent as (${INSERT_COMMANDS}
 ),
 told as (${tellMade("")}
 )
-select i.ord::int as ord, i.ready, i.ready as inserted, i.leased, now() as made_at
-  from (select ord, ord in (select ord from ready) as ready, ord in (select ord from ready where leased) as leased from unnest($1::text[]) with ordinality as u (project_id, ord)) i
+select i.ord::int as ord, i.ready, i.ready as inserted, i.leased, i.gated, now() as made_at
+  from (select ord, ord in (select ord from ready) as ready, ord in (select ord from ready where leased) as leased,
+               ord in (select ord from ready where gate is not null) as gated
+          from unnest($1::text[]) with ordinality as u (project_id, ord)) i
  order by i.ord`,
 };
 
@@ -160,7 +170,8 @@ sent as (${INSERT_COMMANDS} and ${isAmong("r", "called")}
 told as (${tellMade(` where ${isAmong("r", "called")}`)}
 )
 select i.ord::int as ord, i.ord in (select ord from ready) as ready, ${isAmong("i", "called")} as inserted,
-       i.ord in (select ord from ready where leased) and ${isAmong("i", "called")} as leased, now() as made_at
+       i.ord in (select ord from ready where leased) and ${isAmong("i", "called")} as leased,
+       i.ord in (select ord from ready where gate is not null) as gated, now() as made_at
   from unnest($1::text[], $2::text[]) with ordinality as i (project_id, tool_call_id, ord)
  order by i.ord`,
 };

@@ -15,6 +15,7 @@ import { LRUCache } from "lru-cache";
 import { type Act, type Actor, recordActsOf } from "../audit/audit.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
+import type { Limits } from "../gates/limits.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
@@ -45,7 +46,7 @@ import { dispatchedOf, inLockOrder, keyedOutcome, madeOutcome, type Pending, ref
 import { checkIdempotencyKey, headlessOrigin, originChain, planCall } from "./plan-call.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
-export interface DispatchDeps {
+export interface DispatchDeps extends Limits {
   readonly db: Database;
   readonly definitions: Definitions;
   readonly doorbell: Doorbell;
@@ -143,11 +144,21 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
     const open = items.filter((item) => item.outcome === undefined);
     const failed: Pending[] = [];
     const pinned = await definitions.resolve(open.map(({ request }) => request));
+    const tools = open.map(({ request }, index) => ({
+      ...request,
+      breaker: pinned[index]?.definition.options.breaker,
+    }));
+    const broken = await deps.breakers.refusals(tools);
     const now = new Date(deps.clock.now()).toISOString();
     for (const [index, item] of open.entries()) {
       const definition = pinned[index];
       if (definition === undefined) {
         item.row = undefined;
+        continue;
+      }
+      if (broken[index] !== undefined) {
+        item.outcome = broken[index];
+        failed.push(item);
         continue;
       }
       try {
@@ -237,6 +248,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
       if (row?.inserted === true && item.row !== undefined) {
         item.outcome = dispatchedOf(item.row, row.leased);
         item.queued = !row.leased;
+        item.limited = row.gated;
       } else if (row?.ready === true) clashed.push(item);
       else item.row = undefined;
     }
@@ -268,6 +280,21 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
     }
   };
 
+  /** The limits of projects that refuse. A used key answers all the same. */
+  const admit = async (items: readonly Pending[]): Promise<void> => {
+    const open = items.filter((item) => item.outcome === undefined);
+    const refused: Pending[] = [];
+    for (const projectId of new Set(open.map(({ request }) => request.projectId))) {
+      const own = open.filter(({ request }) => request.projectId === projectId);
+      const verdicts = await deps.admission.admit(projectId, own.length);
+      for (const [index, item] of own.entries()) {
+        item.outcome = verdicts[index];
+        if (item.outcome !== undefined) refused.push(item);
+      }
+    }
+    await findKeyed(refused);
+  };
+
   const flush = async (requests: readonly Identified[]): Promise<readonly (Dispatched | Error)[]> => {
     await faults.at("dispatch:before-read");
     const items = requests.map(
@@ -278,6 +305,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
         minted,
         free: false,
         queued: false,
+        limited: false,
         agentId: request.agentId ?? API_AGENT,
         outcome: undefined,
         row: undefined,
@@ -287,13 +315,18 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
     const chosen = items.filter(({ minted }) => !minted);
     await findKeyed(chosen);
     await findMade(chosen);
+    await admit(items);
     for (let round = 0; round < MAX_REPLANS && items.some((item) => item.outcome === undefined); round++) {
       await plan(items);
       await write(items);
       await explain(items);
     }
     await faults.at("dispatch:before-doorbell");
-    deps.places.ring(items.flatMap(({ row, queued }) => (queued && row !== undefined ? [row] : [])));
+    const queued = items.filter((item) => item.queued);
+    deps.places.ring(
+      queued.flatMap(({ row }) => row ?? []),
+      queued.some(({ limited }) => limited),
+    );
     await faults.at("dispatch:after-doorbell");
     return items.map(({ outcome, request }) => outcome ?? keepsChanging(request.toolName));
   };

@@ -4,8 +4,8 @@
 import type { Statement } from "../sql/database.ts";
 import { tellOf } from "./call-events.sql.ts";
 
-/** How it ended: its holder vanished, gave the call back before it started, or handed it to a batch. */
-export type LeaseEnd = "lapsed" | "released" | "handed_on";
+/** How it ended: its holder vanished, gave the call back before it started, handed it to a batch, or failed and is tried again. */
+export type LeaseEnd = "lapsed" | "released" | "handed_on" | "failed";
 
 /** The same lease is written once, however often it is asked for. */
 export const keepLeases = (how: LeaseEnd): string => `
@@ -25,7 +25,7 @@ export const TELL_RETRIED = tellOf("ended c", "c", [{ phase: "retried", status: 
 export const READ_LEASES: Statement = {
   name: "calls.read-leases",
   text: `
-select attempt, holder, started_at, ended_at, ended
+select attempt, holder, started_at, ended_at, ended, error_code
   from state.call_leases
  where project_id = $1 and tool_call_id = $2
  order by ended_at, lease_id`,

@@ -8,8 +8,8 @@
 //   HO3. A service for which calls are being written waits for them, also when its time is over meanwhile: it gets the calls, or
 //        hears that there are none. A caller of `claim` that has gone away gives back what it gets, as ever.
 
-import type { LeasedCall } from "./leases.ts";
 import { EVERY_DEFINITION } from "./served-versions.ts";
+import type { LeasedCall } from "./take-calls.ts";
 
 /** In place of a project: the service takes calls of all projects. No project can have this id. */
 const EVERY_PROJECT = "*";

@@ -11,9 +11,16 @@ import { FACT_COLUMNS } from "./read.sql.ts";
 
 const text = () => given<string>("text");
 
-const HOLDER = { leaseId: text(), holder: text(), leaseSeconds: given<number>("double precision") } as const;
+export const HOLDER = { leaseId: text(), holder: text(), leaseSeconds: given<number>("double precision") } as const;
 
-const CLAIM_COLUMNS = { projectId: text(), target: text(), max: given<number>("integer"), ...HOLDER } as const;
+const CLAIM_COLUMNS = {
+  projectId: text(),
+  target: text(),
+  max: given<number>("integer"),
+  /** Lanes behind this one come first. */
+  afterLane: text(),
+  ...HOLDER,
+} as const;
 
 const CHOICE = {
   /** Whether sessions or calls without a session come first when not all fit; alternating, so that neither waits for ever. */
@@ -43,6 +50,7 @@ export const SESSION_STATE: StateSource = {
 };
 const NO_STATE: StateSource = { column: "null", join: "" };
 
+/** `picked` has ord, lease_id, holder, lease_seconds, retry_safe and lanes: among how many lanes the row's claim was shared. */
 export const take = (isPicked: string, state: StateSource): string => `
 durability as materialized (
   select set_config('synchronous_commit',
@@ -57,12 +65,12 @@ leased as (
          due_at = now() + make_interval(secs => least(p.lease_seconds, c.timeout_seconds))
     from picked p, durability
    where ${isPicked}
-  returning p.ord, c.*
+  returning p.ord, p.lanes, c.*
 ),
 told as (${tellOf("leased c", "c", [{ phase: "leased", status: "c.status", attempt: "c.attempts" }])}
 )
 (select c.ord::int as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, k.body as card_body,
-        ${state.column} as session_state
+        ${state.column} as session_state, c.lanes::int as lanes, c.lane
    from leased c
    join cards.cards k on k.project_id = any (array[c.project_id]) and k.card_id = c.call_card_id
    ${state.join}
@@ -78,19 +86,48 @@ export const IS_DUE = "status = 'queued' and available_at <= now() and queue_dea
 export const isBusy = (session: string): string => `exists (
   select from state.live_calls r where r.project_id = w.project_id and r.session = ${session} and r.status = 'running' and r.session is not null)`;
 
+/** A call of the first line: of no session, not pinned, not limited. For a call that was selected without an alias. */
+const IS_PLAIN = "session is null and pin is null and gate is null";
+
+const IN_LINE = `project_id = w.project_id and target = w.target and status = 'queued' and ${IS_PLAIN}`;
+
+/** The lanes of the first line of row `w` for which `range` holds, in their order, each with one lookup. */
+const lanesOf = (name: string, range: (lane: string) => string): string => `
+     ${name} as (
+       (select lane from state.live_calls where ${IN_LINE} and ${range("lane")} order by lane limit 1)
+       union all
+       select (select q.lane from state.live_calls q where ${IN_LINE} and q.lane > k.lane and ${range("q.lane")} order by q.lane limit 1)
+         from ${name} k where k.lane is not null)`;
+
+// Only lanes with a due call are counted. A queue with one lane, as most have, costs a few lookups more than one without lanes.
+/**
+ * Due calls of the first line of row `w`, shared between its lanes, those behind `w.after_lane` first: at most `limit`, at least one of
+ * each lane. So a thousand calls of one agent do not keep the one call of another agent waiting.
+ */
+export const sharedByLane = (limit: string, columns: string): string => `
+   cross join lateral (
+     with recursive${lanesOf("later", (lane) => `${lane} > w.after_lane`)},${lanesOf("earlier", (lane) => `${lane} <= w.after_lane`)}
+     select lane, count(*) over () as lanes
+       from (select k.lane from (select lane from later union all select lane from earlier) k
+              where k.lane is not null
+                and (select 1 from state.live_calls
+                      where project_id = w.project_id and target = w.target and ${IS_PLAIN} and lane = k.lane and ${IS_DUE}
+                      order by available_at, tool_call_id limit 1) is not null
+              limit w.max) found) l
+   cross join lateral (
+     select ${columns}
+       from state.live_calls
+      where project_id = w.project_id and target = w.target and ${IS_PLAIN} and lane = l.lane and ${IS_DUE}
+      order by available_at, tool_call_id
+      limit greatest(1, (${limit}) / l.lanes)
+        for update skip locked) c`;
+
 // A picked row is locked, so it stays where it is and is found by its physical place, without the primary key. Only a row that
 // was put back into the queue after this statement began has moved; the next look finds it.
 const PICKED = `
 picked as materialized (
-  select w.ord, w.lease_id, w.holder, w.lease_seconds, c.place, c.retry_safe
-    from wanted w
-   cross join lateral (
-     select ctid as place, retry_safe
-       from state.live_calls
-      where project_id = w.project_id and target = w.target and session is null and pin is null and ${IS_DUE}
-      order by session, available_at, tool_call_id
-      limit w.max
-        for update skip locked) c
+  select w.ord, w.lease_id, w.holder, w.lease_seconds, c.place, c.retry_safe, l.lanes
+    from wanted w${sharedByLane("w.max", "ctid as place, retry_safe")}
 ),`;
 
 /** Takes up to `max` queued calls of no session and no pin per (project, target); a pair must occur once per statement. */
@@ -100,24 +137,36 @@ export const CLAIM_PLAIN: Statement = {
 with wanted as materialized (select * from ${plainClaims.from}),${PICKED}${take("c.ctid = p.place", NO_STATE)}`,
 };
 
+export const SESSIONS_WAIT = "sessions wait";
+export const LIMITED_WAIT = "limited calls wait";
+
+/** For a claim under the alias `i`. */
+export const LIMITED_CALLS_WAIT = `(select 1 from state.live_calls s where s.project_id = i.project_id and s.target = i.target
+             and s.gate is not null and s.status = 'queued' order by s.gate limit 1) is not null`;
+
+/** Rows without a call, behind those of `take`: what else waits, of pairs of words and conditions. */
+export const sayWaiting = (pairs: string): string => `
+select w.ord::int, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, null, null, 0, waiting.what
+  from wanted w
+ cross join (select (null::state.live_calls).*) c
+ cross join lateral (values ${pairs}) as waiting (what, is_so)
+ where waiting.is_so`;
+
 // Calls of sessions and pinned calls are taken by a statement of their own (claim-sessions.sql.ts), which costs half as much
 // again; where some wait, a row without a call says so. Asking costs 30 of 160 microseconds on an empty queue.
-/** The same, and says where calls of sessions or pinned calls wait. */
+/** The same, and says where calls of sessions, pinned calls or limited calls wait: in `lane`, of rows without a call. */
 export const CLAIM: Statement = {
   name: "calls.claim",
   text: `
 with wanted as materialized (
-  select i.*, exists (select from state.live_calls s where s.project_id = i.project_id and s.target = i.target
-                         and s.session is not null and s.status = 'queued')
+  select i.*, (select 1 from state.live_calls s where s.project_id = i.project_id and s.target = i.target
+                  and s.session is not null and s.status = 'queued' order by s.session limit 1) is not null
             or (select 1 from state.live_calls s where s.project_id = i.project_id and s.target = i.target
-                   and s.pin is not null and s.session is null and s.status = 'queued' order by s.pin limit 1) is not null as sessions_wait
+                   and s.pin is not null and s.gate is null and s.session is null and s.status = 'queued' order by s.pin limit 1) is not null as sessions_wait,
+         ${LIMITED_CALLS_WAIT} as limited_wait
     from ${CLAIMS.from}
 ),${PICKED}${take("c.ctid = p.place", NO_STATE)}
-union all
-select w.ord::int, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, null, null
-  from wanted w
- cross join (select (null::state.live_calls).*) c
- where w.sessions_wait`,
+union all${sayWaiting(`('${SESSIONS_WAIT}', w.sessions_wait), ('${LIMITED_WAIT}', w.limited_wait)`)}`,
 };
 
 export const bindPlainClaims = (rows: readonly ClaimRow[]): unknown[] => plainClaims.bind(rows);
@@ -141,7 +190,7 @@ export const LEASE: Statement = {
   text: `
 with wanted as materialized (select * from ${leases.from}),
 free as materialized (
-  select w.ord, w.lease_id, w.holder, w.lease_seconds, c.*
+  select w.ord, w.lease_id, w.holder, w.lease_seconds, 1 as lanes, c.*
     from wanted w
    cross join lateral (
      select project_id, tool_call_id, retry_safe, session
@@ -149,7 +198,7 @@ free as materialized (
       where project_id = w.project_id and tool_call_id = w.tool_call_id and agent_turn_id = w.agent_turn_id
         and call_card_id = w.call_card_id and ${IS_DUE}
         and (session is null or not ${isBusy("q.session")})
-        and (pin is null or ${mayRun("pin")})
+        and (pin is null or ${mayRun("pin")}) and gate is null
         for update skip locked) c
 ),
 picked as materialized (
@@ -166,7 +215,7 @@ export const RECALL: Statement = {
   name: "calls.recall-claim",
   text: `
 select array_position($1::text[], c.lease_id) as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline,
-       k.body as card_body, s.state as session_state
+       k.body as card_body, s.state as session_state, 1 as lanes, c.lane
   from state.live_calls c
   join cards.cards k on k.project_id = any (array[c.project_id]) and k.card_id = c.call_card_id
   left join state.sessions s on s.project_id = any (array[c.project_id]) and s.session = c.session

@@ -1,68 +1,22 @@
-// Leases: claim, lease by id, heartbeat, release. A lease is a service's time-limited right to run a call. A lease means
-// started, so a service takes only what it runs at once.
+// Leases: lease by id, heartbeat, release; claims are in claims.ts. A lease is a service's time-limited right to run a call. A lease
+// means started, so a service takes only what it runs at once.
 //   I6. The lease id on the row is the fence: a new holder replaces it, and from then on the old holder can do nothing.
 //   Calls of one session run one after the other: the statements take one at a time, and an index guarantees it.
-//   When the answer of a claim was lost (the connection broke around the commit), its calls are found by the lease id, or given
-//   back, so that an unsafe call that was never started does not end as outcome_unknown.
 
-import { type CommandPayload, isRecord, isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
-import type { CallObserver } from "../ports/call-observer.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Faults } from "../ports/faults.ts";
-import type { Ids } from "../ports/ids.ts";
-import { CLAIM_WITH_SESSIONS } from "../sessions/claim-sessions.sql.ts";
-import type { SessionTargets } from "../sessions/session-targets.ts";
-import type { Database, Statement } from "../sql/database.ts";
-import { type CallFacts, type CallKey, type CallView, callKey, isSettled } from "./call.ts";
+import { type CallKey, type CallView, callKey, isSettled } from "./call.ts";
+import { type ClaimDeps, createClaims, type LineRequest } from "./claims.ts";
+import { bindHeld, bindLeases, bindRelease, HEARTBEAT, LEASE, type LeaseRow, RECALL, RELEASE } from "./lease.sql.ts";
+import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 import {
-  bindClaims,
-  bindHeld,
-  bindLeases,
-  bindPlainClaims,
-  bindRelease,
-  CLAIM,
-  CLAIM_PLAIN,
-  type ClaimRow,
-  HEARTBEAT,
-  LEASE,
-  RECALL,
-  RELEASE,
-} from "./lease.sql.ts";
-import { bindKeys, type FactRow, factsOf, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
-import type { RunnablePins } from "./runnable-pins.ts";
-import type { ServedVersions } from "./served-versions.ts";
-
-export interface LeasedCall {
-  readonly facts: CallFacts;
-  readonly lease: { readonly id: string; readonly expiresAt: Date };
-  readonly attempt: number;
-  readonly runDeadline: Date;
-  /** The tool.call card, canonical text. */
-  readonly cardBody: string;
-  /** The state that the last call of its session left; undefined at the beginning of a session, and without one. */
-  readonly session: JsonObject | undefined;
-  readonly command: {
-    readonly subject: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly payload: CommandPayload;
-  };
-}
-
-export interface ClaimRequest {
-  readonly projectId: string;
-  readonly target: string;
-  readonly holder: string;
-  readonly max: number;
-  /** The definitions the service runs. A pinned call is given only to a service that names its definition. */
-  readonly definitions?: readonly string[] | undefined;
-}
-
-export interface LineRequest extends ClaimRequest {
-  /** A waiting service that a ring tells about calls of sessions: a look without them loses nothing. */
-  readonly inLine?: boolean | undefined;
-}
+  createTakeCalls,
+  type LeasedCall,
+  type LeasedRow,
+  leasedOf,
+  type TakeCalls,
+  type TakeDeps,
+} from "./take-calls.ts";
 
 export interface LeaseRequest extends CallKey {
   readonly agentTurnId: string;
@@ -86,36 +40,13 @@ export interface Beat {
   readonly cancel: boolean;
 }
 
-interface LeasedRow extends FactRow {
-  readonly ord: number;
-  readonly attempts: number;
-  readonly lease_id: string;
-  readonly lease_expires_at: Date;
-  readonly run_deadline: Date;
-  readonly card_body: string;
-  readonly session_state: string | null;
-}
-
 interface KeptRow {
   readonly ord: number;
   readonly lease_expires_at: Date;
 }
 
-export interface LeaseDeps {
-  readonly db: Database;
-  readonly doorbell: Doorbell;
-  readonly faults: Faults;
-  readonly ids: Ids;
-  readonly clock: Clock;
-  readonly sessionTargets: SessionTargets;
-  readonly servedVersions: ServedVersions;
-  readonly runnablePins: Pick<RunnablePins, "find">;
-  readonly leaseSeconds: number;
+export interface LeaseDeps extends TakeDeps, Omit<ClaimDeps, keyof TakeCalls> {
   readonly republishSeconds: number | null;
-  readonly observe: CallObserver;
-  readonly remember: (leased: LeasedCall) => void;
-  /** The calls of these leases were never handed to a service. */
-  readonly giveBack: (leaseIds: readonly string[]) => void;
 }
 
 export interface Leases {
@@ -124,26 +55,6 @@ export interface Leases {
   readonly heartbeat: Coalescer<Held, Beat>;
   readonly release: Coalescer<Held, void>;
 }
-
-/** A row without a call says that calls of sessions wait. */
-const isCall = (row: LeasedRow): boolean => row.tool_call_id !== null;
-
-/** A lease, and the command made from the call's facts. */
-export const leasedCall = (leased: Omit<LeasedCall, "command">): LeasedCall => {
-  const { subject, headers, callCardId, toolName, afterExecution } = leased.facts;
-  const payload = { tool_call_card_id: callCardId, tool_name: toolName, after_execution: afterExecution };
-  return { ...leased, command: { subject, headers, payload } };
-};
-
-const leasedOf = (row: LeasedRow): LeasedCall =>
-  leasedCall({
-    facts: factsOf(row),
-    lease: { id: row.lease_id, expiresAt: row.lease_expires_at },
-    attempt: row.attempts,
-    runDeadline: row.run_deadline,
-    cardBody: row.card_body,
-    session: row.session_state === null ? undefined : (JSON.parse(row.session_state) as JsonObject),
-  });
 
 const lost = (held: CallKey, view: CallView | undefined): ToolplaneError => {
   if (view === undefined) return new ToolplaneError("not_found", `there is no call ${held.toolCallId} in this project`);
@@ -164,125 +75,17 @@ const unleased = (request: LeaseRequest, view: CallView | undefined): ToolplaneE
   const { status } = view;
   const why =
     status === "queued"
-      ? "it is not due yet, its session is busy, or it is pinned to a definition that this service does not name; try again later"
+      ? "it is not due yet, its session is busy, a limit holds it, or it is pinned to a definition that this service does not name; try again later"
       : isSettled(status)
         ? `it has settled (${status}); forget the command`
         : `it is ${status}; forget the command`;
   return new ToolplaneError("lease_lost", `call ${toolCallId} cannot be leased: ${why}`, { detail: { status } });
 };
 
-/** The index that keeps a session's calls apart. Two statements at one moment are rare, twice in a row very rare. */
-const SESSION_INDEX = "live_calls_session_running";
-const MAX_RACES = 5;
-const RACE_PAUSE_MS = 5;
-
-const isSessionRace = (error: unknown): boolean =>
-  isToolplaneError(error) && isRecord(error.detail) && error.detail.constraint === SESSION_INDEX;
-
 export const createLeases = (deps: LeaseDeps): Leases => {
-  const { db, faults, ids, leaseSeconds, sessionTargets, servedVersions, runnablePins } = deps;
-  let sessionsFirst = false;
-
-  const taken = (rows: readonly LeasedRow[], count: number): LeasedCall[][] => {
-    const perItem = Array.from({ length: count }, (): LeasedCall[] => []);
-    for (const row of rows) {
-      const call = leasedOf(row);
-      deps.remember(call);
-      deps.observe({ ...call.facts, status: "running" });
-      perItem[row.ord - 1]?.push(call);
-    }
-    return perItem;
-  };
-
-  /** Runs a claiming statement, again when another one took a call of the same session at the same moment: nothing was taken. */
-  const run = async (statement: Statement, values: unknown[]): Promise<LeasedRow[]> => {
-    for (let races = 1; ; races++) {
-      try {
-        return await db.query<LeasedRow>(statement, values);
-      } catch (error) {
-        if (!isSessionRace(error) || races >= MAX_RACES) throw error;
-        // The server reports it before it has released the rows, which the next try would skip.
-        await deps.clock.sleep(RACE_PAUSE_MS * races);
-      }
-    }
-  };
-
-  /** Runs a claiming statement; if its answer is lost, asks what it took, and gives it back if that is not known. */
-  const take = async (statement: Statement, values: unknown[], leaseIds: readonly string[]): Promise<LeasedRow[]> => {
-    await faults.at("lease:before-commit");
-    let rows: LeasedRow[];
-    try {
-      rows = await run(statement, values);
-    } catch (error) {
-      if (isSessionRace(error)) throw error;
-      rows = await db.query<LeasedRow>(RECALL, [leaseIds]).catch(() => []);
-      if (rows.length === 0) {
-        deps.giveBack(leaseIds);
-        throw error;
-      }
-    }
-    await faults.at("lease:after-commit");
-    if (rows.some(isCall)) deps.doorbell.ring("events", "here");
-    return rows;
-  };
-
-  const takeFor = (statement: Statement, rows: readonly ClaimRow[]): Promise<LeasedRow[]> =>
-    take(
-      statement,
-      statement === CLAIM_PLAIN ? bindPlainClaims(rows) : bindClaims(rows),
-      rows.map((row) => row.leaseId),
-    );
-
-  const noted = (items: readonly LineRequest[], perItem: LeasedCall[][]): LeasedCall[][] => {
-    for (const [index, item] of items.entries()) {
-      const calls = perItem[index] ?? [];
-      if (calls.length > 0 && item.definitions !== undefined)
-        servedVersions.took(
-          item,
-          item.definitions,
-          calls.map(({ facts }) => facts.definitionHash),
-        );
-    }
-    return perItem;
-  };
-
-  const claim = createCoalescer<LineRequest, readonly LeasedCall[]>({
-    keyOf: (item) => `${item.projectId}/${item.target}`,
-    flush: async (items) => {
-      sessionsFirst = !sessionsFirst;
-      const rows = await Promise.all(
-        items.map(async (item) => ({
-          ...item,
-          leaseId: ids.uuid(),
-          leaseSeconds,
-          sessionsFirst,
-          named: item.definitions?.join(",") ?? "",
-          pins: await runnablePins.find(item.projectId, item.definitions),
-          prefers: item.definitions !== undefined && servedVersions.isMixed(item),
-        })),
-      );
-      const isApart = (row: ClaimRow): boolean => row.prefers || sessionTargets.knows(row);
-      if (rows.some(isApart)) return noted(items, taken(await takeFor(CLAIM_WITH_SESSIONS, rows), items.length));
-      if (items.every((item) => item.inLine === true && sessionTargets.isQuiet(item)))
-        return noted(items, taken(await takeFor(CLAIM_PLAIN, rows), items.length));
-      const look = sessionTargets.look();
-      const found = await takeFor(CLAIM, rows);
-      const calls = taken(found.filter(isCall), items.length);
-      // Calls of sessions, or pinned ones, wait at a target that had none: from now on this process looks for them at once.
-      const waiting = found.flatMap((row) => (isCall(row) ? [] : [row.ord - 1]));
-      for (const row of rows) sessionTargets.hush(row, look);
-      for (const index of waiting) sessionTargets.learn(rows[index] as ClaimRow);
-      const short = waiting.filter((index) => (calls[index]?.length ?? 0) < (rows[index]?.max ?? 0));
-      if (short.length === 0) return noted(items, calls);
-      const rest = short.map((index) => {
-        const row = rows[index] as ClaimRow;
-        return { ...row, max: row.max - (calls[index]?.length ?? 0) };
-      });
-      const more = taken(await takeFor(CLAIM_WITH_SESSIONS, rest), rest.length);
-      for (const [place, index] of short.entries()) calls[index]?.push(...(more[place] ?? []));
-      return noted(items, calls);
-    },
-  });
+  const { db, faults, ids, leaseSeconds, runnablePins, gates } = deps;
+  const { take, deal } = createTakeCalls(deps);
+  const claim = createClaims({ ...deps, take, deal });
 
   /** The state of calls whose lease was not what the caller thought, by key. */
   const readLost = async (items: readonly CallKey[]): Promise<ReadonlyMap<string, CallView>> => {
@@ -302,6 +105,21 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     return new Map(rows.map(leasedOf).map((call) => [call.lease.id, call]));
   };
 
+  /** Named calls that a limit holds; of those that the first statement refused. */
+  const leaseLimited = async (rows: readonly LeaseRow[], perItem: LeasedCall[][]): Promise<void> => {
+    const places = rows.flatMap((_, index) => (perItem[index]?.length === 0 ? [index] : []));
+    if (places.length === 0) return;
+    const asking = places.map((index) => rows[index] as LeaseRow);
+    const calls = deal(
+      await take(
+        () => gates.lease(asking),
+        asking.map(({ leaseId }) => leaseId),
+      ),
+      asking.length,
+    );
+    for (const [place, index] of places.entries()) perItem[index]?.push(...(calls[place] ?? []));
+  };
+
   const lease = createCoalescer<LeaseRequest, LeasedCall>({
     keyOf: callKey,
     flush: async (items) => {
@@ -314,7 +132,8 @@ export const createLeases = (deps: LeaseDeps): Leases => {
         })),
       );
       const leaseIds = rows.map((row) => row.leaseId);
-      const perItem = taken(await take(LEASE, bindLeases(rows), leaseIds), items.length);
+      const perItem = deal(await take(() => db.query<LeasedRow>(LEASE, bindLeases(rows)), leaseIds), items.length);
+      await leaseLimited(rows, perItem);
       const refused = rows.filter((_, index) => perItem[index]?.length === 0);
       const views = await readLost(refused);
       const isOurs = (row: (typeof rows)[number]): boolean => {

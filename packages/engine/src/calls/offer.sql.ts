@@ -24,10 +24,11 @@ const PLAIN_WAS_SENT = "(c.plain and c.publishes > 0)";
 /**
  * Whether a call without a live lease can have a result: it ran under a lease that lapsed, or it is allowed to run. It is
  * allowed when a person has approved it, its time has come, its tool is not paused and its session is free. The pause before
- * another attempt does not matter. A pinned call runs only under a lease: a lease is what checks the version.
+ * another attempt does not matter. A pinned call and a limited call run only under a lease: a lease is what checks the version and counts.
  */
 const CAN_HAVE_RUN = `(c.status = 'running' or (c.status = 'queued' and ${WANTED_AT} <= now()
-  and (c.available_at < 'infinity' or ${PLAIN_WAS_SENT}) and (c.pin is null or ${PLAIN_WAS_SENT}) and ${SESSION_IS_FREE}))`;
+  and (c.available_at < 'infinity' or ${PLAIN_WAS_SENT}) and ((c.pin is null and c.gate is null) or ${PLAIN_WAS_SENT})
+  and ${SESSION_IS_FREE}))`;
 
 /** Under a lease: the one on the row, or without one while none is live and the call can have run (I6). */
 export const inHands = (leaseId: string): string => `c.status <> 'awaiting_approval' and (c.lease_id = ${leaseId}

@@ -17,6 +17,25 @@ test("a service is listed for a minute after it asked, under its project or ever
   expect(seen.list("p").map(({ holder }) => holder)).toEqual(["b"]);
 });
 
+test("[SEE-14] a service that is silent for a minute or goes away is gone for an hour, unless it comes back", () => {
+  let now = 0;
+  const seen = createSeenServices(() => now);
+  const gone = () => seen.gone("p").map(({ holder, lastSeenMs }) => [holder, lastSeenMs]);
+  seen.saw("p", "text", "silent")(false);
+  seen.saw("p", "text", "left")(true);
+  seen.saw("q", "text", "elsewhere")(true);
+  expect(gone()).toEqual([["left", 0]]);
+  now = MINUTE_MS + 1;
+  expect(gone().toSorted()).toEqual([
+    ["left", 0],
+    ["silent", 0],
+  ]);
+  seen.saw("p", "text", "silent");
+  expect(gone()).toEqual([["left", 0]]);
+  now = 60 * MINUTE_MS + 1;
+  expect(seen.gone("p").map(({ holder }) => holder)).toEqual(["silent"]);
+});
+
 test("[SEE-9] the log says when a service came, when it went, and when it was silent for a minute", () => {
   let now = 0;
   const lines: string[] = [];

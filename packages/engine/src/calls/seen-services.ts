@@ -2,6 +2,7 @@
 // and a service that lives asks again within seconds. One that ends its question itself, as a service does that stops, is
 // forgotten at once. The log says when one came and when it went.
 
+import { LRUCache } from "lru-cache";
 import { type Log, silentLog } from "../ports/log.ts";
 
 export interface SeenService {
@@ -23,6 +24,8 @@ export interface SeenServices {
   ): (gone: boolean) => void;
   /** Services that asked within the last minute: a long poll comes back at least that often. */
   list(projectId: string, target?: string): readonly SeenService[];
+  /** Services that asked within the last hour and do so no more. */
+  gone(projectId: string): readonly SeenService[];
 }
 
 /** In place of a project: the service takes calls of all projects. No project can have this id. */
@@ -30,6 +33,9 @@ export const EVERY_PROJECT = "*";
 
 const RECENT_MS = 60_000;
 const MAX_SEEN = 10_000;
+/** For how long, and of how many, a person is told that they are gone. */
+const GONE_MS = 3_600_000;
+const MAX_GONE = 1_000;
 
 type Seen = SeenService & { readonly asking: number };
 
@@ -41,12 +47,21 @@ const fieldsOf = ({ projectId, target, holder }: SeenService) => ({
 
 export const createSeenServices = (now: () => number, log: Log = silentLog): SeenServices => {
   const seen = new Map<string, Seen>();
+  const gone = new LRUCache<string, SeenService>({ max: MAX_GONE });
+  const leave = (key: string, service: Seen): void => {
+    seen.delete(key);
+    gone.set(key, service);
+  };
+  const belongsTo =
+    (asked: string) =>
+    ({ projectId }: SeenService): boolean =>
+      projectId === asked || projectId === EVERY_PROJECT;
   /** In the order in which they were seen last, so the first that is young ends the walk. */
   const forgetOld = (): void => {
     const oldest = now() - RECENT_MS;
     for (const [key, service] of seen) {
       if (service.lastSeenMs >= oldest) return;
-      seen.delete(key);
+      leave(key, service);
       log.info("a service has not asked for work for a minute", fieldsOf(service));
     }
   };
@@ -56,6 +71,7 @@ export const createSeenServices = (now: () => number, log: Log = silentLog): See
       const known = seen.get(key);
       const service = { projectId, target, holder, lastSeenMs: now(), asking: (known?.asking ?? 0) + 1, definitions };
       seen.delete(key);
+      gone.delete(key);
       seen.set(key, service);
       if (known === undefined) log.info("a service asks for work", fieldsOf(service));
       forgetOld();
@@ -69,18 +85,20 @@ export const createSeenServices = (now: () => number, log: Log = silentLog): See
         if (known === undefined) return;
         // Several processes may share a name: it is gone with the last of them.
         if (gone && known.asking <= 1) {
-          seen.delete(key);
+          leave(key, known);
           log.info("a service went away", fieldsOf(known));
         } else seen.set(key, { ...known, asking: known.asking - 1 });
       };
     },
     list(projectId, target) {
       forgetOld();
-      return [...seen.values()].filter(
-        (service) =>
-          (service.projectId === projectId || service.projectId === EVERY_PROJECT) &&
-          (target === undefined || service.target === target),
-      );
+      const here = [...seen.values()].filter(belongsTo(projectId));
+      return target === undefined ? here : here.filter((service) => service.target === target);
+    },
+    gone(projectId) {
+      forgetOld();
+      const oldest = now() - GONE_MS;
+      return [...gone.values()].filter(belongsTo(projectId)).filter(({ lastSeenMs }) => lastSeenMs >= oldest);
     },
   };
 };

@@ -77,6 +77,8 @@ export interface SettleRow extends GivenOf<typeof RESULT>, InboxPart, GivenOf<ty
 export interface SettledRow {
   readonly ord: number;
   readonly won: boolean;
+  /** A limit held it: its slot is free. */
+  readonly gated: boolean;
   /** The agent has no worker_target in the roster: the inbox row waits, and no worker was rung (W-38). */
   readonly unrung: boolean;
 }
@@ -93,7 +95,7 @@ const settling = (source: string): string => `
            when 'expire' then c.lease_id is not distinct from i.lease_id and c.due_at <= now()
            else true
          end
-  returning ${KEPT_OF_CALL}, coalesce(i.lease_id, c.lease_id) as lease_id,
+  returning ${KEPT_OF_CALL}, c.gate, coalesce(i.lease_id, c.lease_id) as lease_id,
             i.ord, i.mode, i.dead, i.status, i.error_code, i.settled_by, i.result_card_id, i.result_hash, i.card_hash, i.card_body,
             i.agent_turn_id as card_turn_id, i.step_id as card_step_id`;
 
@@ -141,7 +143,7 @@ written as (${WRITE_CARDS}
 ),
 told as (${TELL}
 )
-select i.ord::int as ord, i.ord in (select ord from won) as won, false as unrung
+select i.ord::int as ord, i.ord in (select ord from won) as won, i.ord in (select ord from won where gate is not null) as gated, false as unrung
   from unnest($1::text[]) with ordinality as i (project_id, ord)
  order by i.ord`,
 };
@@ -193,7 +195,7 @@ rung as (
    where worker_target is not null and (select kind = 'external' from bus.carrier)
    order by project_id, agent_id, ord
 )
-select i.ord::int as ord, i.ord in (select ord from won) as won,
+select i.ord::int as ord, i.ord in (select ord from won) as won, i.ord in (select ord from won where gate is not null) as gated,
        i.ord in (select ord from called where worker_target is null) as unrung
   from input i
  order by i.ord`,

@@ -21,6 +21,7 @@ import { type GivenResult, resultHash, type WrittenResult } from "./plan-settlem
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 import { READ_STANDING, type StandingCard } from "./reports.sql.ts";
 import { otherStands } from "./result-slot.ts";
+import type { Retries } from "./retries.ts";
 import { withTrueDefinitions } from "./said-definition.ts";
 import type { SettleRow } from "./settle.sql.ts";
 import type { PlannedSettlement, Settlements } from "./settlements.ts";
@@ -40,14 +41,18 @@ export interface SettleRequest extends CallKey {
 
 export interface Settled {
   readonly toolResultCardId: string;
+  /** `queued`: the attempt failed and is tried again, by the retry policy of its tool; the call has not settled. */
   readonly status: string;
   readonly idempotent: boolean;
+  /** When it is tried again. */
+  readonly retryAt?: Date | undefined;
 }
 
 export interface SettleDeps {
   readonly db: Database;
   readonly facts: FactMemory;
   readonly settlements: Settlements;
+  readonly retries: Retries;
   readonly faults: Faults;
   readonly sha256: Sha256;
   readonly clock: Pick<Clock, "now">;
@@ -79,7 +84,7 @@ const notHolder = ({ toolCallId, leaseId }: SettleRow, { status, leaseHolder }: 
     "lease_lost",
     leaseId === null
       ? status === "queued"
-        ? `call ${toolCallId} waits for a service of its version: take it under a lease before it has a result`
+        ? `call ${toolCallId} waits for a service of its version or for a limit: take it under a lease before it has a result`
         : `call ${toolCallId} is leased by ${leaseHolder}: only the holder of the lease can settle it`
       : `the lease on call ${toolCallId} is gone; another service runs it now`,
     { detail: { status } },
@@ -200,6 +205,23 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     return answers;
   };
 
+  /** Failed attempts that the retry policies of their tools give another try. */
+  const retryFailed = async (planned: readonly Planned[]): Promise<ReadonlyMap<Planned, Settled>> => {
+    const times = await deps.retries.retry(
+      planned.map(({ facts, row, request: { outcome } }) => ({
+        facts,
+        leaseId: row.leaseId,
+        given: "given" in outcome ? outcome.given : undefined,
+      })),
+    );
+    return new Map(
+      planned.flatMap((item, index) => {
+        const retryAt = times[index];
+        return retryAt === undefined ? [] : [[item, { ...answerOf(item.row), status: "queued", retryAt }] as const];
+      }),
+    );
+  };
+
   const flush = async (asked: readonly SettleRequest[]): Promise<readonly (Settled | Error)[]> => {
     await faults.at("settle:before-read");
     const facts = await deps.facts.recall(asked);
@@ -214,12 +236,14 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     const planned = plans.filter((item): item is Planned => !(item instanceof Error));
     if (planned.length === 0) return plans as readonly ToolplaneError[];
     await faults.at("settle:before-commit");
-    const won = await settleAll(planned);
+    const retried = await retryFailed(planned);
+    const ending = planned.filter((item) => !retried.has(item));
+    const won = await settleAll(ending);
     await faults.at("settle:after-commit");
-    const repeats = await repeat(planned.filter((item) => !won.has(item)));
+    const repeats = await repeat(ending.filter((item) => !won.has(item)));
     return plans.map((item) => {
       if (item instanceof Error) return item;
-      return repeats.get(item) ?? answerOf(item.row);
+      return retried.get(item) ?? repeats.get(item) ?? answerOf(item.row);
     });
   };
 

@@ -7,6 +7,7 @@ import type { JsonCaps } from "@toolplane/protocol";
 import type { Act, Actor } from "../audit/audit.ts";
 import { recordActsOf } from "../audit/audit.ts";
 import { type Diagnostics, writeDiagnostics } from "../diagnostics/diagnostics.ts";
+import type { Limits } from "../gates/limits.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
@@ -42,7 +43,7 @@ export interface Settlements {
   ): Promise<ReadonlySet<Planned>>;
 }
 
-export interface SettlementsDeps {
+export interface SettlementsDeps extends Limits {
   readonly db: Database;
   readonly facts: FactMemory;
   readonly watch: SettleWatch;
@@ -60,8 +61,13 @@ export interface SettlementsDeps {
 export const createSettlements = (deps: SettlementsDeps): Settlements => {
   const { db, faults, doorbell } = deps;
 
-  const tell = async (won: readonly PlannedSettlement[], unrung: boolean): Promise<void> => {
+  const tell = async (
+    won: readonly PlannedSettlement[],
+    limited: readonly PlannedSettlement[],
+    rows: readonly SettledRow[],
+  ): Promise<void> => {
     await faults.at("settle:before-doorbell");
+    deps.admission.freed();
     for (const { facts, row } of won) {
       deps.observe({ ...facts, status: row.status as CallStatus });
       deps.facts.forget(facts);
@@ -70,9 +76,16 @@ export const createSettlements = (deps: SettlementsDeps): Settlements => {
     doorbell.ring("settled");
     doorbell.ring("events", "here");
     if (won.some(({ facts }) => !facts.headless)) doorbell.ring("messages");
-    // The next call of the session may run.
-    if (won.some(({ facts }) => facts.session !== null)) doorbell.ring("sessions");
-    if (unrung) deps.log.warn("an agent has no worker_target: no worker was rung, and its inbox waits");
+    // The next call of the session may run; the next call may have the slot.
+    if (won.some(({ facts }) => facts.session !== null) || limited.length > 0) doorbell.ring("sessions");
+    if (rows.some(({ unrung }) => unrung))
+      deps.log.warn("an agent has no worker_target: no worker was rung, and its inbox waits");
+    const ended = limited.map(({ facts, row }) => ({ ...facts, status: row.status, errorCode: row.errorCode }));
+    // A lost count makes a breaker slower; the settlement stands.
+    if (ended.length > 0)
+      await deps.breakers
+        .record(ended)
+        .catch((cause: unknown) => deps.log.warn("a breaker could not be updated", { cause: String(cause) }));
     await faults.at("settle:after-doorbell");
   };
 
@@ -95,12 +108,8 @@ export const createSettlements = (deps: SettlementsDeps): Settlements => {
       on,
       won.flatMap(({ facts, diagnostics }) => (diagnostics === undefined ? [] : [{ key: facts, diagnostics }])),
     );
-    await on.afterCommit(() =>
-      tell(
-        won,
-        rows.some((row) => row.unrung),
-      ),
-    );
+    const limited = planned.filter((_, index) => rows[index]?.won === true && rows[index]?.gated === true);
+    await on.afterCommit(() => tell(won, limited, rows));
     return new Set(won);
   };
 

@@ -3,7 +3,7 @@
 
 import type { Bus, BusMessage, CarrierBus } from "@toolplane/bus";
 import type { Calls } from "../calls/calls.ts";
-import type { LeasedCall } from "../calls/leases.ts";
+import type { LeasedCall } from "../calls/take-calls.ts";
 import { createMessageWriter } from "../outbox/message-writer.ts";
 import { type RelayStats, relayOutbox } from "../outbox/relay-outbox.ts";
 import type { Clock } from "../ports/clock.ts";

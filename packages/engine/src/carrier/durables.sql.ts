@@ -28,21 +28,25 @@ on conflict (project_id, target) do update set attached_at = now()
 returning (xmax = 0) as fresh`,
 };
 
+// Queued calls stand in one of these lines, each with an index of its own; spelt as the condition of the index.
+const LINES = [
+  { which: "session is null and pin is null and gate is null", order: "lane" },
+  { which: "session is null and pin is not null and gate is null", order: "pin" },
+  { which: "session is not null", order: "session" },
+  { which: "gate is not null", order: "gate" },
+] as const;
+
 /** Calls of this pair that wait for a service, up to $3. Their commands may have been thrown away while no service fetched. */
 export const QUEUED_CALLS: Statement = {
   name: "carrier.queued-calls",
-  text: `
+  text: `${LINES.map(
+    ({ which, order }) => `
 (select tool_call_id from state.live_calls
-  where project_id = $1 and target = $2 and status = 'queued' and (pin is null or session is not null)
+  where project_id = $1 and target = $2 and status = 'queued' and ${which}
     and available_at <= now() and not plain
-  order by session, available_at, tool_call_id
-  limit $3::int)
-union all
-(select tool_call_id from state.live_calls
-  where project_id = $1 and target = $2 and status = 'queued' and pin is not null and session is null
-    and available_at <= now() and not plain
-  order by pin, available_at, tool_call_id
-  limit $3::int)
+  order by ${order}, available_at, tool_call_id
+  limit $3::int)`,
+  ).join("\nunion")}
 limit $3::int`,
 };
 
@@ -52,12 +56,10 @@ export const DETACH: Statement = {
   text: `
 delete from bus.attached_targets a
  where a.attached_at < now() - make_interval(secs => $1::double precision)
-   and not exists (
+   ${LINES.map(
+     ({ which }) => `and not exists (
      select from state.live_calls c
-      where c.project_id = a.project_id and c.target = a.target and c.status = 'queued' and (c.pin is null or c.session is not null)
-     offset 0)
-   and not exists (
-     select from state.live_calls c
-      where c.project_id = a.project_id and c.target = a.target and c.status = 'queued' and c.pin is not null and c.session is null
+      where c.project_id = a.project_id and c.target = a.target and c.status = 'queued' and ${which}
      offset 0)`,
+   ).join("\n   ")}`,
 };

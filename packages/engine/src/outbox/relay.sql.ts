@@ -15,15 +15,21 @@ export interface RelayRow {
   readonly written_at: string;
 }
 
+// A claim or a deletion that is lost when the database's machine fails means that messages are published once more, under their
+// ids (RO1). So neither waits for the disk.
+const DURABILITY = "durability as materialized (select set_config('synchronous_commit', 'off', true))";
+
 /** In the order in which they became due, so that delayed rows are not read. $1 limit, $2 claim id, $3 claim time in ms. */
 export const CLAIM_OUTBOX = {
   name: "outbox_claim",
   text: `
-with picked as (
+with ${DURABILITY},
+picked as (
   select id from bus.messages where available_at <= now() order by available_at, id limit $1 for update skip locked),
 claimed as (
   update bus.messages m
      set claim_id = $2::text, available_at = now() + $3::float8 * interval '1 millisecond', deliveries = m.deliveries + 1
+    from durability
    where m.id = any(array(select p.id from picked p))
   returning m.id, m.subject, m.headers, m.payload, m.events, m.message_id, m.deliveries,
             (extract(epoch from m.created_at) * 1000000)::bigint::text as written_at)
@@ -59,8 +65,9 @@ export interface PublishedRow {
 export const MARK_PUBLISHED = {
   name: "outbox_mark_published",
   text: `
-with gone as (
-  delete from bus.messages m where m.id = any($1::bigint[]) and m.claim_id = $2::text
+with ${DURABILITY},
+gone as (
+  delete from bus.messages m using durability where m.id = any($1::bigint[]) and m.claim_id = $2::text
   returning m.xid, m.id, m.category, m.project_id, m.component, m.target, m.subject, m.headers, m.payload, m.events, m.created_at),
 sent as (
   insert into bus.sent_events (xid, id, project_id, subject, headers, payload, events, created_at)

@@ -5,7 +5,9 @@ import { type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { isExternalTool } from "@toolplane/protocol/registry";
 import type { Queryer } from "../sql/database.ts";
 import { targetIn } from "./plan-tools.ts";
-import { ACCEPT_VERSION, bindToolWrites, READ_VERSION, type ToolRow, WRITE_TOOLS } from "./tools.sql.ts";
+import { limitsOf } from "./tool-limits.ts";
+import { ACCEPT_VERSION, READ_VERSION, type ToolRow } from "./tools.sql.ts";
+import { writeTools } from "./write-tools.ts";
 
 const refuse = (message: string, detail: Readonly<Record<string, unknown>> = {}): ToolplaneError =>
   new ToolplaneError("conflict", message, { detail });
@@ -88,9 +90,10 @@ export const acceptPending = async (
     target: targetIn(definition, projectId),
     internal: !isExternalTool(definition),
     plain: definition.options.service === "plain",
+    limits: limitsOf(definition.options),
     guardedVersion: waiting,
   };
-  await tx.query(WRITE_TOOLS, bindToolWrites([write], projectId));
+  await writeTools(tx, [write], projectId);
   await tx.query(ACCEPT_VERSION, [projectId, toolName, waiting]);
   return waiting;
 };

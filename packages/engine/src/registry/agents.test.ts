@@ -38,6 +38,17 @@ describe("upserting", () => {
     expect(world.doorbell.rings).toEqual(["registry"]);
   });
 
+  test.each(["sys_api", "SYS_api", "sys_"])(
+    "[SEC-own-reserved] %s would hear of an operator's direct calls",
+    async (agent_id) => {
+      const upload = { agent_id, profile_name: "one" };
+      await expect(world.agents.upsertAgent(A, upload)).rejects.toMatchObject({
+        code: "bad_request",
+        message: expect.stringContaining("begin with sys_"),
+      });
+    },
+  );
+
   test("[UTP-13.2-E9] a profile by box, with what the upload says itself", async () => {
     const agent = await world.agents.upsertAgent(A, {
       agent_id: "boxed",

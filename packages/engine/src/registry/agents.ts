@@ -97,6 +97,18 @@ const toRoster = (projectId: string, { created_at, updated_at, ...row }: AgentRo
 const noAgent = (projectId: string, agentId: string): ToolplaneError =>
   new ToolplaneError("not_found", `project ${projectId} has no agent ${showName(agentId)}`);
 
+/** The events of the plane's own actors run under these names: `sys.api`, which makes an operator's direct calls, is `sys_api`. */
+const RESERVED_PREFIX = "sys_";
+
+/** Agents of earlier versions with such a name stay as they are. */
+const refuseReserved = (agentId: string): void => {
+  if (!agentId.toLowerCase().startsWith(RESERVED_PREFIX)) return;
+  throw new ToolplaneError(
+    "bad_request",
+    `agent_id ${agentId} is refused: names that begin with ${RESERVED_PREFIX} belong to the plane's own actors`,
+  );
+};
+
 /** A filter value that the database cannot hold matches no agent. */
 const mayMatch = (text: string | undefined): boolean => text === undefined || isStorable(text);
 
@@ -164,6 +176,7 @@ export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents 
       const result = await withProject(db, projectId, async (tx): Promise<AgentUpsertResult> => {
         const entry = await complete(tx, projectId, parsed);
         const known = await read(tx, projectId, parsed.agent_id);
+        if (known === undefined) refuseReserved(parsed.agent_id);
         const plan = planRosterUpsert(known && toRoster(projectId, known), entry, { mayReassign });
         if (plan.outcome === "refused")
           throw new ToolplaneError(

@@ -25,6 +25,7 @@ import {
   planToolUpsert,
   type StoredTool,
 } from "@toolplane/protocol/registry";
+import { limitsOf } from "./tool-limits.ts";
 import type { PendingWrite, ToolRow, ToolWrite, VersionWrite } from "./tools.sql.ts";
 
 export interface ToolUpsertResult {
@@ -142,6 +143,7 @@ const toWrite = (item: IncomingTool, version: number, guardedVersion: number | n
   target: targetIn(item.definition, item.projectId),
   internal: !isExternalTool(item.definition),
   plain: item.definition.options.service === "plain",
+  limits: limitsOf(item.definition.options),
   guardedVersion,
 });
 

@@ -40,11 +40,25 @@ export const PATCH_PROJECT: Statement = {
   name: "projects.patch",
   text: `
 update resource.projects
-   set title = coalesce($2, title), status = coalesce($3, status), limits = limits || $4::jsonb,
-       updated_at = case when (coalesce($2, title), coalesce($3, status), limits || $4::jsonb) = (title, status, limits)
+   set title = coalesce($2, title), status = coalesce($3, status), limits = jsonb_strip_nulls(limits || $4::jsonb),
+       updated_at = case when (coalesce($2, title), coalesce($3, status), jsonb_strip_nulls(limits || $4::jsonb)) = (title, status, limits)
                          then updated_at else now() end
  where project_id = $1
 returning ${COLUMNS}`,
+};
+
+/** The open calls of a project that has a limit from now on pass its gate. In key order, as everybody locks them. $1 project. */
+export const GATE_PROJECT_CALLS: Statement = {
+  name: "projects.gate-calls",
+  text: `
+with found as materialized (
+  select project_id, tool_call_id from state.live_calls
+   where project_id = $1 and gate is null and not plain and starts_with(actor_id, 'tool.')
+   order by project_id, tool_call_id
+     for update
+)
+update state.live_calls c set gate = ''
+  from found f where c.project_id = any (array[f.project_id]) and c.tool_call_id = f.tool_call_id`,
 };
 
 /**

@@ -176,6 +176,7 @@ describe("deleting", () => {
       "insert into state.tombstones (project_id, agent_turn_id, links, cards, ended_at) values ($1, 'turn_old', 2, 2, now())",
       [projectId],
     );
+    await world.ask("insert into state.gates (project_id, gate) values ($1, 't')", [projectId]);
     await world.ask("insert into bus.attached_targets (project_id, target) values ($1, 't')", [projectId]);
     await world.ask(
       "insert into bus.messages (category, project_id, subject, component, target, headers, payload) values ('evt', $1, 's', 'agent', 'a', '{}', '{}')",

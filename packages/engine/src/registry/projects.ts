@@ -12,6 +12,7 @@ import {
   type ProjectStatus,
   parseProjectCreate,
   parseProjectPatch,
+  type ResolvedLimits,
   resolveLimits,
 } from "@toolplane/protocol/registry";
 import { type Actor, recordActs } from "../audit/audit.ts";
@@ -24,6 +25,7 @@ import { createKnownProjects } from "./known-projects.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import {
   CREATE_PROJECT,
+  GATE_PROJECT_CALLS,
   LIST_PROJECTS,
   LIST_UNLIMITED,
   PATCH_PROJECT,
@@ -40,7 +42,7 @@ export interface RegisteredProject {
   readonly status: ProjectStatus;
   readonly ownerId: string;
   /** All of them, with their defaults. */
-  readonly limits: Required<ProjectLimits>;
+  readonly limits: ResolvedLimits;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -165,16 +167,19 @@ export const createProjects = (options: ProjectsOptions): Projects => {
           JSON.stringify(limits ?? {}),
         ]);
         if (patched === undefined) throw noProject(projectId);
-        if (limits !== undefined) await writeForkJoin(tx, projectId, patched.limits);
+        if (limits?.fork_join_tasks !== undefined) await writeForkJoin(tx, projectId, patched.limits);
+        if (typeof limits?.concurrency === "number") await tx.query(GATE_PROJECT_CALLS, [projectId]);
         const detail = {
           ...(title === undefined ? {} : { title }),
           ...(status === undefined ? {} : { status }),
-          ...(limits === undefined ? {} : { fork_join_tasks: limits.fork_join_tasks ?? null }),
+          ...(limits === undefined ? {} : (JSON.parse(JSON.stringify(limits)) as JsonObject)),
         };
         await recordActs(tx, by, [{ projectId, act: "project.changed", subject: projectId, detail }]);
         return patched;
       });
       doorbell.ring("registry");
+      // What waits at the gate of the project may pass.
+      if (limits !== undefined) doorbell.ring("sessions");
       return toProject(row);
     },
     async renewTools() {

@@ -19,6 +19,33 @@ beforeEach(() => {
 const versionsOf = async (toolName: string): Promise<readonly number[]> =>
   (await world.tools.listToolVersions(A, toolName)).items.map(({ version }) => version);
 
+describe("versions that wait", () => {
+  const service = { source: "service:text" };
+  const guarded = (name: string, options: JsonObject) =>
+    world.tools.upsertTool(A, sampleTool(name, { options: { approval: "required", ...options } }));
+
+  test("[SEC-guard-10] of those that were never in force the newest twenty stay, and the newest is accepted", async () => {
+    await guarded("busy", {});
+    for (let n = 1; n <= 25; n += 1) {
+      const upload = sampleTool("busy", { description: `try ${n}`, options: { approval: "never" } });
+      await world.tools.upsertTool(A, upload, service);
+    }
+    expect(await versionsOf("busy")).toEqual([...Array.from({ length: 20 }, (_, at) => 26 - at), 1]);
+    expect(await world.tools.acceptTool(A, "busy", 26)).toMatchObject({ version: 26 });
+  });
+
+  test("[SEC-guard-11] a service that takes no leases gives up a person's pin, and the version says so", async () => {
+    await guarded("pinned", { pin: "strict", approval: "never" });
+    const upload = sampleTool("pinned", {
+      target_subject: "cg.v1r3.{project_id}.{channel_id}.cmd.tool.text.pinned",
+    });
+    expect(await world.tools.upsertTool(A, upload, service)).toMatchObject({ outcome: "pending" });
+    const accepted = await world.tools.acceptTool(A, "pinned", 2);
+    expect(accepted.accepted.weakens).toContain("options.pin");
+    expect(accepted.definition.options).not.toHaveProperty("pin");
+  });
+});
+
 describe("pausing", () => {
   const stateOf = async (toolCallId: string) =>
     (

@@ -85,6 +85,8 @@ export interface ToolWrite {
   readonly target: string;
   readonly internal: boolean;
   readonly plain: boolean;
+  /** Its limits as JSON; null: none. */
+  readonly limits: string | null;
   readonly guardedVersion: number | null;
 }
 
@@ -96,6 +98,7 @@ const writes = setInput<ToolWrite>([
   ["target", "text"],
   ["internal", "boolean"],
   ["plain", "boolean"],
+  ["limits", "text"],
   ["guardedVersion", "integer"],
 ]);
 
@@ -112,12 +115,12 @@ export const WRITE_TOOLS: Statement = {
 with input as materialized (select * from ${writes.from}),
 current as (
   insert into resource.tools as t
-    (project_id, tool_name, version, definition_hash, source, target, internal, plain, guarded_version)
-  select $${writes.next}::text, tool_name, version, definition_hash, source, target, internal, plain, guarded_version
+    (project_id, tool_name, version, definition_hash, source, target, internal, plain, limits, guarded_version)
+  select $${writes.next}::text, tool_name, version, definition_hash, source, target, internal, plain, limits::jsonb, guarded_version
     from input order by tool_name
   on conflict (project_id, tool_name) do update
      set version = excluded.version, definition_hash = excluded.definition_hash, source = excluded.source,
-         target = excluded.target, internal = excluded.internal, plain = excluded.plain, guarded_version = excluded.guarded_version,
+         target = excluded.target, internal = excluded.internal, plain = excluded.plain, limits = excluded.limits, guarded_version = excluded.guarded_version,
          pending_version = null, pending_source = null, deleted_by = null,
          updated_at = case when t.version = excluded.version and t.status <> 'deleted' then t.updated_at else now() end,
          status = case t.status when 'paused' then 'paused' else 'active' end
@@ -131,8 +134,8 @@ export const WRITE_UNACCEPTED: Statement = {
   name: "tools.write-unaccepted",
   text: `
 insert into resource.tools
-  (project_id, tool_name, version, definition_hash, source, target, internal, plain, status, pending_version, pending_source)
-select $${writes.next}::text, tool_name, version, definition_hash, source, target, internal, plain, 'deleted', version, source
+  (project_id, tool_name, version, definition_hash, source, target, internal, plain, limits, status, pending_version, pending_source)
+select $${writes.next}::text, tool_name, version, definition_hash, source, target, internal, plain, limits::jsonb, 'deleted', version, source
   from ${writes.from} order by tool_name`,
 };
 
@@ -196,6 +199,26 @@ export const WRITE_VERSIONS: Statement = {
 insert into resource.tool_versions (project_id, tool_name, version, definition_hash, definition, code_hash, accepted)
 select $${versions.next}::text, tool_name, version, definition_hash, definition, code_hash, accepted from ${versions.from}
     on conflict do nothing`,
+};
+
+/**
+ * Versions that wait or waited and were never in force: the newest of each tool stay, so that a service that registers a new one
+ * at every start does not fill the table. No call can name one of them. $1 project, $2 tools, $3 how many stay.
+ */
+export const DROP_UNACCEPTED: Statement = {
+  name: "tools.drop-unaccepted",
+  text: `
+delete from resource.tool_versions v
+ using (select n.tool_name, l.version
+          from unnest($2::text[]) as n (tool_name)
+         cross join lateral (
+           select x.version from resource.tool_versions x
+            where x.project_id = $1 and x.tool_name = n.tool_name and not x.accepted
+            order by x.project_id desc, x.tool_name desc, x.version desc offset $3::int limit 1) l) old,
+       resource.tools t
+ where v.project_id = $1 and v.tool_name = old.tool_name and v.version <= old.version and not v.accepted
+   and t.project_id = $1 and t.tool_name = old.tool_name and v.version <> t.version
+   and v.version is distinct from t.pending_version and v.version is distinct from t.guarded_version`,
 };
 
 const ofCode = setInput<{ readonly toolName: string; readonly codeHash: string }>([
@@ -278,6 +301,20 @@ with parked as materialized (
 update state.live_calls c
    set available_at = greatest(now(), c.queue_deadline - make_interval(secs => c.queue_timeout_seconds)), due_at = now()
   from parked p where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id`,
+};
+
+/** The open calls of a tool that has limits from now on pass its gate. In key order, as everybody locks them. $1 project, $2 tools. */
+export const GATE_CALLS: Statement = {
+  name: "tools.gate-calls",
+  text: `
+with found as materialized (
+  select project_id, tool_call_id from state.live_calls
+   where project_id = $1 and tool_name = any ($2::text[]) and gate is distinct from tool_name and not plain
+   order by project_id, tool_call_id
+     for update
+)
+update state.live_calls c set gate = c.tool_name
+  from found f where c.project_id = any (array[f.project_id]) and c.tool_call_id = f.tool_call_id`,
 };
 
 export interface VersionRow {

@@ -29,6 +29,7 @@ import {
   bindPendingWrites,
   bindToolWrites,
   bindVersionWrites,
+  DROP_UNACCEPTED,
   FIND_VERSIONS_OF_CODE,
   LIST_TOOLS,
   LIST_VERSIONS,
@@ -39,11 +40,11 @@ import {
   UNPARK_CALLS,
   type VersionRow,
   WRITE_PENDING,
-  WRITE_TOOLS,
   WRITE_UNACCEPTED,
   WRITE_VERSIONS,
 } from "./tools.sql.ts";
 import { withProject } from "./with-project.ts";
+import { writeTools } from "./write-tools.ts";
 
 export interface UpsertToolsOptions {
   /** The program that registers; a person when undefined. */
@@ -134,11 +135,32 @@ const noTool = (projectId: string, toolName: string): ToolplaneError =>
   new ToolplaneError("not_found", `project ${projectId} has no tool ${showName(toolName)}`);
 
 /** A plain service takes no lease and names no definition, so its calls cannot be kept to one. */
+/** Versions of one tool that wait or waited for a person and were never in force; older ones are dropped. */
+const MAX_UNACCEPTED = 20;
+
 const plainCannotPin = (): ToolplaneError =>
   new ToolplaneError(
     "bad_request",
     "options.pin cannot be strict with service: plain, which names no version when it runs a call; leave one of them out",
     { detail: { path: "$.options.pin" } },
+  );
+
+/** Limits are kept where calls are leased, and so is the count of attempts. */
+const LEASED_OPTIONS = ["concurrency", "rate", "breaker", "retry_policy"] as const;
+
+const refuseUnleased = ({ options }: ToolDefinition): void => {
+  const given = LEASED_OPTIONS.find((key) => options[key] !== undefined);
+  if (options.service !== "plain" || given === undefined) return;
+  const message = `options.${given} cannot be kept with service: plain, which takes no lease; leave one of them out`;
+  throw new ToolplaneError("bad_request", message, { detail: { path: `$.options.${given}` } });
+};
+
+/** A tool that is not safe is never run twice. */
+const unsafeCannotRetry = (): ToolplaneError =>
+  new ToolplaneError(
+    "bad_request",
+    "options.retry_policy needs retry: safe; a tool that is not safe is never tried again",
+    { detail: { path: "$.options.retry_policy" } },
   );
 
 const UNKNOWN_PERSON = "an unknown person";
@@ -169,6 +191,8 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
       ...(allowEnv === undefined ? {} : { allowEnv }),
     });
     if (definition.options.pin === "strict" && definition.options.service === "plain") throw plainCannotPin();
+    refuseUnleased(definition);
+    if (definition.options.retry_policy !== undefined && definition.options.retry !== "safe") throw unsafeCannotRetry();
     rest.checkTool?.(definition);
     await admitParameters(definition, (schema) => schemas.check(schema, undefined, projectId));
     const { source, asPerson = source === undefined, waits = false } = options;
@@ -201,10 +225,12 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
       codes.length === 0 ? [] : await tx.query<PastVersion>(FIND_VERSIONS_OF_CODE, bindCodes(codes, projectId));
     const plan = planTools(rows, incoming, sha256, await findMisfits(rows, incoming, schemas), past);
     const { writes, unaccepted, pending, versions } = plan;
-    if (writes.length > 0) await tx.query(WRITE_TOOLS, bindToolWrites(writes, projectId));
+    await writeTools(tx, writes, projectId);
     if (unaccepted.length > 0) await tx.query(WRITE_UNACCEPTED, bindToolWrites(unaccepted, projectId));
     if (pending.length > 0) await tx.query(WRITE_PENDING, bindPendingWrites(pending, projectId));
     if (versions.length > 0) await tx.query(WRITE_VERSIONS, bindVersionWrites(versions, projectId));
+    const waiting = pending.map(({ toolName }) => toolName);
+    if (waiting.length > 0) await tx.query(DROP_UNACCEPTED, [projectId, waiting, MAX_UNACCEPTED]);
     const written = new Set([...writes, ...unaccepted, ...pending].map(({ toolName }) => toolName));
     const done = plan.results.filter((result): result is ToolUpsertResult => !(result instanceof ToolplaneError));
     const acts = done.filter(({ toolName }) => written.has(toolName)).map((one) => actOf(projectId, one, source));
@@ -226,6 +252,8 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
     const work = (own: Queryer) => register(own, projectId, good, options);
     const plan = await (tx === undefined ? withProject(db, projectId, work) : work(tx));
     if (plan.writes.length > 0 && tx === undefined) doorbell.ring("registry");
+    // A limit may have been raised: what waits at its gate may pass.
+    if (plan.writes.some(({ limits }) => limits !== null)) doorbell.ring("sessions");
     const results = plan.results.values();
     return parsed
       .map((item) => (item instanceof ToolplaneError ? item : results.next().value))

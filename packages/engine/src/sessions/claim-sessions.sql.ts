@@ -8,8 +8,21 @@
 // session: the calls behind it must not overtake it. All other calls may go to any service. Where services run different
 // definitions, each takes the calls of its own definitions first, out of the oldest PREFERRED_AMONG calls, and fills up with
 // others: a bound, because looking for its own through a long queue would read all of it.
+//
+// A limited call is taken by a statement of its own (gates/). In a session it is passed over with its session, for the same reason.
 
-import { CLAIMS, IS_DUE, isBusy, mayRun, SESSION_STATE, take } from "../calls/lease.sql.ts";
+import {
+  CLAIMS,
+  IS_DUE,
+  isBusy,
+  LIMITED_CALLS_WAIT,
+  LIMITED_WAIT,
+  mayRun,
+  SESSION_STATE,
+  sayWaiting,
+  sharedByLane,
+  take,
+} from "../calls/lease.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
 /** As many as one claim takes at most. */
@@ -19,9 +32,9 @@ const PREFERRED_AMONG = 256;
 export const CLAIM_WITH_SESSIONS: Statement = {
   name: "calls.claim-with-sessions",
   text: `
-with wanted as materialized (select * from ${CLAIMS.from}),
+with wanted as materialized (select i.*, ${LIMITED_CALLS_WAIT} as limited_wait from ${CLAIMS.from}),
 heads as materialized (
-  select w.*, h.tool_call_id, row_number() over (partition by w.ord order by h.available_at, h.tool_call_id) as place
+  select w.ord, w.project_id, w.lease_id, w.holder, w.lease_seconds, w.max, w.sessions_first, h.tool_call_id, row_number() over (partition by w.ord order by h.available_at, h.tool_call_id) as place
     from wanted w
    cross join lateral (
      with recursive walk as (
@@ -29,54 +42,50 @@ heads as materialized (
          where project_id = w.project_id and target = w.target and session is not null and status = 'queued' order by session limit 1)
        union all
        select (select c.session from state.live_calls c
-                where c.project_id = w.project_id and c.target = w.target and c.session > k.session and c.status = 'queued'
+                where c.project_id = w.project_id and c.target = w.target and c.session is not null and c.session > k.session and c.status = 'queued'
                 order by c.session limit 1)
          from walk k where k.session is not null)
      select first.*
        from walk k
       cross join lateral (
-        select tool_call_id, available_at, pin from state.live_calls
-         where project_id = w.project_id and target = w.target and session = k.session and ${IS_DUE}
+        select tool_call_id, available_at, pin, gate from state.live_calls
+         where project_id = w.project_id and target = w.target and session is not null and session = k.session and ${IS_DUE}
          order by available_at, tool_call_id limit 1) first
-      where k.session is not null and not ${isBusy("k.session")} and (first.pin is null or ${mayRun("first.pin")})
+      where k.session is not null and not ${isBusy("k.session")} and first.gate is null and (first.pin is null or ${mayRun("first.pin")})
       order by first.available_at, first.tool_call_id
       limit w.max) h
 ),
 due as materialized (
-  select w.ord, c.*, w.prefers and c.definition_hash = any (string_to_array(w.named, ',')) as own
-    from wanted w
-   cross join lateral (
-     select ctid as place, retry_safe, available_at, tool_call_id, definition_hash
-       from state.live_calls
-      where project_id = w.project_id and target = w.target and session is null and pin is null and ${IS_DUE}
-      order by session, available_at, tool_call_id
-      limit case when w.prefers then greatest(w.max, ${PREFERRED_AMONG}) else w.max end
-        for update skip locked) c
+  select w.ord, c.*, l.lanes, w.prefers and c.definition_hash = any (string_to_array(w.named, ',')) as own
+    from wanted w${sharedByLane(
+      `case when w.prefers then greatest(w.max, ${PREFERRED_AMONG}) else w.max end`,
+      "ctid as place, retry_safe, available_at, tool_call_id, definition_hash",
+    )}
   union all
-  select w.ord, c.*, w.prefers
+  select w.ord, c.*, 1, w.prefers
     from wanted w
    cross join lateral unnest(string_to_array(w.pins, ',')) as d (hash)
    cross join lateral (
      select ctid as place, retry_safe, available_at, tool_call_id, definition_hash
        from state.live_calls
-      where project_id = w.project_id and target = w.target and pin = d.hash and session is null and ${IS_DUE}
+      where project_id = w.project_id and target = w.target and pin is not null and pin = d.hash and gate is null and session is null and ${IS_DUE}
       order by available_at, tool_call_id
       limit w.max
         for update skip locked) c
   union all
-  select w.ord, c.*, false
+  select w.ord, c.*, 1, false
     from wanted w
    cross join lateral (
      select ctid as place, retry_safe, available_at, tool_call_id, definition_hash
        from state.live_calls
-      where project_id = w.project_id and target = w.target and pin is not null and session is null and ${IS_DUE}
+      where project_id = w.project_id and target = w.target and pin is not null and gate is null and session is null and ${IS_DUE}
       order by pin, available_at, tool_call_id
       limit w.max
         for update skip locked) c
    where w.pins = '*'
 ),
 free as materialized (
-  select w.ord, w.lease_id, w.holder, w.lease_seconds, d.place, d.retry_safe
+  select w.ord, w.lease_id, w.holder, w.lease_seconds, d.place, d.retry_safe, d.lanes
     from (select *, row_number() over (partition by ord order by own desc, available_at, tool_call_id) as turn from due) d
     join wanted w on w.ord = d.ord
    where d.turn <= case when w.sessions_first then w.max - (select count(*) from heads h where h.ord = w.ord) else w.max end
@@ -84,7 +93,7 @@ free as materialized (
 picked as materialized (
   select * from free
   union all
-  select h.ord, h.lease_id, h.holder, h.lease_seconds, c.place, c.retry_safe
+  select h.ord, h.lease_id, h.holder, h.lease_seconds, c.place, c.retry_safe, 1
     from heads h
    cross join lateral (
      select ctid as place, retry_safe
@@ -92,5 +101,6 @@ picked as materialized (
       where project_id = h.project_id and tool_call_id = h.tool_call_id and ${IS_DUE}
         for update skip locked) c
    where h.sessions_first or h.place <= h.max - (select count(*) from free f where f.ord = h.ord)
-),${take("c.ctid = p.place", SESSION_STATE)}`,
+),${take("c.ctid = p.place", SESSION_STATE)}
+union all${sayWaiting(`('${LIMITED_WAIT}', w.limited_wait)`)}`,
 };

@@ -20,6 +20,7 @@ import {
 import { refusalOf } from "../calls/dispatch-outcome.ts";
 import type { Coalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
+import type { Limits } from "../gates/limits.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
 import { type Checked, finishCheck, LongCheck, withVerdict } from "../registry/schema-checks.ts";
 import type { Queryer } from "../sql/database.ts";
@@ -29,6 +30,7 @@ import { closeLedger, type Ledger, mergeWrites, openLedger } from "./ledger.ts";
 import { headInTurn, inboxChange, turnGoesOn } from "./plan-head.ts";
 import { resumeDeadline } from "./plan-resume.ts";
 import { type CallGround, isCall, noDefinition, type PlannedStep, planStep, stepHash } from "./plan-step.ts";
+import { refuseCalls } from "./refuse-calls.ts";
 import { type GuardPlan, inboxNotEmpty, readGuards } from "./terminal-guard.ts";
 import type { AgentKey, CommittedCall, CommittedStep, StepCommit, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
@@ -36,7 +38,7 @@ import { chainOfHead } from "./turn-row.ts";
 import type { StepWrite, TurnWrites } from "./turn-write-rows.sql.ts";
 import { storableJson, writeTurns } from "./turn-writes.ts";
 
-export interface CommitDeps extends TurnDeps {
+export interface CommitDeps extends TurnDeps, Limits {
   readonly definitions: Definitions;
   readonly places: CallPlaces;
   readonly republishSeconds: number | null;
@@ -154,9 +156,12 @@ export const createCommitStep = (deps: CommitDeps) => {
         .map((entry, call) => ({ projectId, toolName: entry.call.toolName, entry, item, call })),
     );
     const pinned = asks.length === 0 ? [] : await deps.definitions.resolve(asks);
+    const broken = await deps.breakers.refusals(
+      asks.map((ask, index) => ({ ...ask, breaker: pinned[index]?.definition.options.breaker })),
+    );
     const grounds: CallGround[][] = items.map(() => []);
     for (const [index, { entry, item, call }] of asks.entries()) {
-      const refusal = refused.get(`${item}/${call}`);
+      const refusal = refused.get(`${item}/${call}`) ?? broken[index];
       const definition = pinned[index];
       if (refusal !== undefined) grounds[item]?.push({ refusal });
       else if (definition === undefined) grounds[item]?.push({ refusal: noDefinition(entry.call) });
@@ -312,7 +317,10 @@ export const createCommitStep = (deps: CommitDeps) => {
     }
     const { dispatched } = done;
     await placement?.tell(dispatched);
-    deps.places.ring(placement?.rows.filter((_, index) => dispatched[index]?.leased === false) ?? []);
+    deps.places.ring(
+      placement?.rows.filter((_, index) => dispatched[index]?.leased === false) ?? [],
+      dispatched.some(({ gated }) => gated),
+    );
     announce(deps, { ended: [], rang: true, ...done.written });
     return done.outcomes;
   };
@@ -341,7 +349,10 @@ export const createCommitStep = (deps: CommitDeps) => {
   };
 
   const flush = async (items: readonly CommitItem[]): Promise<readonly Outcome[]> => {
-    const refused = new Map<string, ToolplaneError>();
+    const asked = items.flatMap(({ projectId, step }, item) =>
+      step.entries.filter(isCall).map((_, call) => ({ projectId, place: `${item}/${call}` })),
+    );
+    const refused = await refuseCalls(deps.admission, asked);
     for (let round = 1; ; round++) {
       const grounds = await groundsOf(items, refused);
       try {

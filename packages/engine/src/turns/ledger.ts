@@ -4,6 +4,7 @@
 import type { Card, JsonCaps } from "@toolplane/protocol";
 import { type ChainLink, extendChain, type Sha256 } from "../calls/turn-chain.ts";
 import { prepareCard } from "../cards/prepare-card.ts";
+import type { MessageRow } from "../outbox/messages.sql.ts";
 import type { TurnMeans } from "./turn-messages.ts";
 import type { TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
@@ -22,6 +23,8 @@ export interface Ledger {
   readonly shown: string[];
   /** Everything said here, shown or not. */
   readonly said: string[];
+  /** What tells of the turn's end: sent after everything else of this transaction. */
+  readonly last: MessageRow[];
 }
 
 export const openLedger = (turn: TurnRow, chain: ChainLink): Ledger => ({
@@ -30,6 +33,7 @@ export const openLedger = (turn: TurnRow, chain: ChainLink): Ledger => ({
   chain,
   shown: [],
   said: [],
+  last: [],
 });
 
 export const sayCard = (ledger: Ledger, card: Card, means: LedgerMeans, show = true): void => {
@@ -58,7 +62,8 @@ export const citeResult = (
 };
 
 /** Everything, with the output box extended at once. */
-export const closeLedger = ({ turn, writes, shown }: Ledger): TurnWrites => {
+export const closeLedger = ({ turn, writes, shown, last }: Ledger): TurnWrites => {
+  writes.messages.push(...last);
   if (shown.length > 0)
     writes.boxes.push({
       projectId: turn.project_id,

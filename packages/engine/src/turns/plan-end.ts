@@ -109,7 +109,7 @@ const bodyOf = ({ deliverable }: Ending): Deliverable | undefined =>
 
 /** Adds the end to the ledger; the head is the caller's. */
 export const planEnd = (ledger: Ledger, ending: Ending, epoch: number, means: LedgerMeans): TurnEnd => {
-  const { turn, writes } = ledger;
+  const { turn, writes, last } = ledger;
   const card = deliverableCard(ledger, ending, epoch, means);
   if (card !== undefined) sayCard(ledger, card, means);
   const deliverableCardId = card?.card_id ?? (ending.deliverable as { readonly cardId: string }).cardId;
@@ -130,7 +130,7 @@ export const planEnd = (ledger: Ledger, ending: Ending, epoch: number, means: Le
     dispatched: false,
     ended: true,
   });
-  writes.messages.push(
+  last.push(
     taskEvent(
       turn,
       epoch,
@@ -147,7 +147,7 @@ export const planEnd = (ledger: Ledger, ending: Ending, epoch: number, means: Le
     ),
   );
   const ack = uiEndedOf(turn, epoch, { ...ending, error, errorCode, deliverable: bodyOf(ending) }, means);
-  if (ack !== undefined) writes.messages.push(ack);
+  if (ack !== undefined) last.push(ack);
   return {
     projectId: turn.project_id,
     agentTurnId: turn.agent_turn_id,

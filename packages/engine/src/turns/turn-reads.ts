@@ -17,7 +17,7 @@ import {
   LIST_TURNS_OF_TRACE,
   READ_TURN_VIEWS,
 } from "./turn-reads.sql.ts";
-import type { HeadStatus, TurnRow } from "./turn-row.ts";
+import { type HeadStatus, parseDocument, type TurnRow } from "./turn-row.ts";
 import type { TurnWrite } from "./turn-write-rows.sql.ts";
 
 interface ViewRow extends TurnRow {
@@ -45,6 +45,11 @@ interface StepRow {
 const statusOf = (row: ViewRow): TurnStatus =>
   row.status === "active" ? ((row.head_status ?? "dispatched") as TurnStatus) : row.status;
 
+const continuedBy = ({ metadata }: ViewRow): string | null => {
+  const { continues } = parseDocument(metadata);
+  return typeof continues === "string" ? continues : null;
+};
+
 const viewOf = (row: ViewRow): TurnView => ({
   projectId: row.project_id,
   agentTurnId: row.agent_turn_id,
@@ -60,6 +65,7 @@ const viewOf = (row: ViewRow): TurnView => ({
   parentAgentId: row.parent_agent_id,
   parentAgentTurnId: row.parent_agent_turn_id,
   parentStepId: row.parent_step_id,
+  continues: continuedBy(row),
   profileBoxId: row.profile_box_id,
   contextBoxId: row.context_box_id,
   outputBoxId: row.output_box_id,

@@ -303,6 +303,8 @@ export interface TurnView extends TurnKey {
   readonly parentAgentId: string | null;
   readonly parentAgentTurnId: string | null;
   readonly parentStepId: string | null;
+  /** The earlier turn that it goes on from, if the request for it named one. */
+  readonly continues: string | null;
   readonly profileBoxId: string;
   readonly contextBoxId: string;
   readonly outputBoxId: string;

@@ -13,6 +13,7 @@ const call: CallIdentity = {
   toolCallId: "tc_1",
   recursionDepth: 2,
   traceId: "a".repeat(32),
+  headers: { "CG-Parent-Agent-Id": "boss", "CG-Parent-Step-Id": "step_0" },
 };
 
 const fault = (work: () => void): string | undefined => {
@@ -34,7 +35,8 @@ describe("headers of a request about a call", () => {
       "all of it, rightly",
       { "CG-Project-Id": "demo", "CG-Channel-Id": "ops", "CG-Turn-Epoch": "3", "CG-Recursion-Depth": "2" },
     ],
-    ["headers that are nobody's identity", { "CG-Sender": "me", "CG-Timestamp": "now", "CG-Parent-Step-Id": "step_0" }],
+    ["headers that are nobody's identity", { "CG-Sender": "me", "CG-Timestamp": "now" }],
+    ["its parents", { "CG-Parent-Agent-Id": "boss", "CG-Parent-Step-Id": "step_0", "CG-Parent-Turn-Id": "" }],
   ])("[DOOR-1-2] %s is accepted", (_, headers) => {
     expect(fault(() => checkCallIdentity(headers, call))).toBeUndefined();
   });
@@ -53,6 +55,10 @@ describe("headers of a request about a call", () => {
     ["CG-Recursion-Depth", { "CG-Recursion-Depth": "-1" }],
     ["CG-Recursion-Depth", { "CG-Recursion-Depth": "abc" }],
     ["CG-Recursion-Depth", { "CG-Recursion-Depth": "" }],
+    ["CG-Parent-Agent-Id", { "CG-Parent-Agent-Id": "other" }],
+    ["CG-Parent-Step-Id", { "CG-Parent-Step-Id": "step_1" }],
+    ["CG-Parent-Turn-Id", { "CG-Parent-Turn-Id": "turn_0" }],
+    ["CG-Parent-Traceparent", { "CG-Parent-Traceparent": `00-${"c".repeat(32)}-${"d".repeat(16)}-01` }],
   ])("[DOOR-1-1] %s is named when it contradicts the call: %j", (name, headers) => {
     expect(fault(() => checkCallIdentity(headers, call))).toContain(name);
   });

@@ -24,7 +24,12 @@ export interface CallIdentity {
   readonly toolCallId: string;
   readonly recursionDepth: number;
   readonly traceId: string;
+  /** Of the command, as sent: who the call descends from stands only there. */
+  readonly headers: HeaderMap;
 }
+
+/** Where the call comes from. A call that descends from nothing has none of them. */
+const PARENTS = [HEADERS.parentAgentId, HEADERS.parentTurnId, HEADERS.parentStepId, HEADERS.parentTraceparent] as const;
 
 const CHANNEL_TOKEN = 3;
 const ADVICE = "send the command's headers back as they came, or leave this one out";
@@ -79,6 +84,7 @@ export const checkCallIdentity = (headers: HeaderMap, call: CallIdentity): void 
   checkText(headers, HEADERS.toolCallId, call.toolCallId);
   if (!isBlank(headers, HEADERS.turnEpoch)) checkCount(headers, HEADERS.turnEpoch, call.turnEpoch);
   checkCount(headers, HEADERS.recursionDepth, call.recursionDepth);
+  for (const name of PARENTS) checkText(headers, name, call.headers[name] ?? "");
 };
 
 /**

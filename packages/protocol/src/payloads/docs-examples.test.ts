@@ -48,6 +48,7 @@ describe("the page for other languages", () => {
         turnEpoch: 1,
         stepId: "step_01",
         recursionDepth: 0,
+        headers: {},
         traceId: "a".repeat(32),
         toolCallId: "tc_01",
         toolName: command.tool_name,

@@ -137,6 +137,7 @@ describe("malformed input", () => {
       turnEpoch: 1,
       stepId: "step_1",
       recursionDepth: 0,
+      headers: {},
       traceId: "a".repeat(32),
       toolCallId: "tc_1",
       toolName: "count",

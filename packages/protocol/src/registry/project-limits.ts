@@ -1,22 +1,51 @@
 // The limits of a project. One key per limit: an unknown key is refused by name, and a key that is not given has the protocol's
-// default.
+// default. `null` takes a limit away.
 
 import { z } from "zod";
 import type { JsonObject } from "../json/json-value.ts";
+import { concurrencySchema, type Rate, rateSchema } from "../tools/limits.ts";
 
 /** Tasks of one fork_join. An operator who raises it should know that the agents stop by themselves. */
 export const DEFAULT_FORK_JOIN_TASKS = 8;
 /** The result of more tasks would not fit into one card. */
 const MOST_FORK_JOIN_TASKS = 1_000;
 
-export const projectLimitsSchema = z.strictObject({
-  fork_join_tasks: z.int().min(1).max(MOST_FORK_JOIN_TASKS).optional(),
+/** More would take longer to count than to run. */
+const MOST_QUEUED = 1_000_000;
+
+/** What holds the calls of a project: `concurrency` delays them, `rate` and `queue` refuse new ones. */
+export const callLimitsSchema = z.strictObject({
+  concurrency: concurrencySchema.nullable().optional(),
+  rate: rateSchema.nullable().optional(),
+  queue: z.int().min(1).max(MOST_QUEUED).nullable().optional(),
+});
+
+const forkJoinTasks = z.int().min(1).max(MOST_FORK_JOIN_TASKS).optional();
+
+export const projectLimitsSchema = callLimitsSchema.extend({ fork_join_tasks: forkJoinTasks });
+
+/** As the configuration file has them, where `limits` may later hold those of other things. */
+export const fileLimitsSchema = z.strictObject({
+  project: callLimitsSchema.optional(),
+  fork_join_tasks: forkJoinTasks,
 });
 
 export type ProjectLimits = z.infer<typeof projectLimitsSchema>;
+export type FileLimits = z.infer<typeof fileLimitsSchema>;
 
-export const resolveLimits = (limits: ProjectLimits): Required<ProjectLimits> => ({
+/** The limits of a project in force: null where there is none. */
+export interface ResolvedLimits {
+  readonly fork_join_tasks: number;
+  readonly concurrency: number | null;
+  readonly rate: Rate | null;
+  readonly queue: number | null;
+}
+
+export const resolveLimits = (limits: ProjectLimits): ResolvedLimits => ({
   fork_join_tasks: limits.fork_join_tasks ?? DEFAULT_FORK_JOIN_TASKS,
+  concurrency: limits.concurrency ?? null,
+  rate: limits.rate ?? null,
+  queue: limits.queue ?? null,
 });
 
 /** The limit as the definition of fork_join carries it, where models and checks of arguments read it. */

@@ -10,6 +10,7 @@ import { canonicalText } from "../json/canonical-text.ts";
 import type { JsonValue } from "../json/json-value.ts";
 import { checkOptions } from "../tools/check-options.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
+import { burstOf } from "../tools/limits.ts";
 import { resolveOptions, type ToolOptions } from "../tools/options.ts";
 
 export interface GuardedDefinition {
@@ -63,7 +64,15 @@ const IS_WEAKER: { readonly [Key in WholeOption]: IsWeaker<Key> } = {
   queue_timeout_seconds: isRaised,
   timeout_s: isRaised,
   timeout: isRaised,
-  rate: (guard, wish) => guard !== undefined && (wish.limit > guard.limit || wish.per_seconds < guard.per_seconds),
+  rate: (guard, wish) =>
+    guard !== undefined &&
+    (wish.limit > guard.limit ||
+      wish.per_seconds < guard.per_seconds ||
+      burstOf(wish, "delay") > burstOf(guard, "delay")),
+  breaker: (guard, wish) =>
+    guard !== undefined && (wish.failure_rate > guard.failure_rate || wish.open_seconds < guard.open_seconds),
+  retry_policy: (guard, wish) =>
+    guard !== undefined && (wish.attempts > guard.attempts || wish.backoff_seconds < guard.backoff_seconds),
   // Where a request goes and with which variables: no value is stricter than another.
   jina: (guard, wish) => !isEqual(guard, wish),
   openapi: (guard, wish) => !isEqual(guard, wish),
@@ -145,7 +154,11 @@ const isUsable = (definition: ToolDefinition): boolean => {
 export const applyGuards = (guard: ToolDefinition, upload: ToolDefinition): GuardedDefinition => {
   const { options, weakens } = mergeOptions(guard.options, upload.options);
   const moved = targetOf(guard) === targetOf(upload) ? [] : ["target_subject"];
-  const merged: ToolDefinition = { ...upload, options };
+  const { pin, ...unpinned } = options;
+  // A plain service takes no lease, and a lease is what checks the version: the person's pin would stand there and do nothing.
+  const isUnpinned = pin === "strict" && options.service === "plain";
+  if (isUnpinned) weakens.push("options.pin");
+  const merged: ToolDefinition = { ...upload, options: isUnpinned ? unpinned : options };
   // The new schema has no place for what the person fixed, or another spelling of it: only a person may give that up.
   if (!isUsable(merged))
     return {

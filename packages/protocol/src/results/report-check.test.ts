@@ -14,6 +14,7 @@ const call: ExpectedCall = {
   stepId: "step_1",
   toolCallId: "tc_1",
   recursionDepth: 2,
+  headers: {},
   traceId: "a".repeat(32),
   toolName: "count",
   actors: ["tool.text", WATCHDOG_ACTOR],

@@ -50,7 +50,7 @@ test.each<[string, ToolOptions, keyof ReturnType<typeof resolveOptions>, unknown
     "[UTP-5.3-17] calls in time may be limited",
     { rate: { limit: 20, per_seconds: 60 } },
     "rate",
-    { limit: 20, perSeconds: 60 },
+    { limit: 20, per_seconds: 60 },
   ],
 ])("%s", (_title, options, key, expected) => {
   expect(pick(options, key)).toEqual(expected);

@@ -4,6 +4,15 @@
 import { z } from "zod";
 import type { JsonValue } from "../json/json-value.ts";
 import { MAX_NAME_LENGTH } from "./fold-name.ts";
+import {
+  type Breaker,
+  breakerSchema,
+  concurrencySchema,
+  type Rate,
+  type RetryPolicy,
+  rateSchema,
+  retryPolicySchema,
+} from "./limits.ts";
 import { isTemplateVariable, TEMPLATE_VARIABLES } from "./template.ts";
 
 /** A run is bounded by a timer; timers of JavaScript run at most 24 days. */
@@ -42,8 +51,10 @@ export const toolOptionsSchema = z.strictObject({
   timeout_seconds: runSeconds.optional(),
   queue_timeout_seconds: waitSeconds.optional(),
   retry: z.enum(["safe", "never"]).optional(),
-  concurrency: z.int().min(1).max(10_000).optional(),
-  rate: z.strictObject({ limit: z.int().min(1).max(1_000_000), per_seconds: runSeconds }).optional(),
+  concurrency: concurrencySchema.optional(),
+  rate: rateSchema.optional(),
+  breaker: breakerSchema.optional(),
+  retry_policy: retryPolicySchema.optional(),
   approval: z
     .union([approvalPolicy, z.strictObject({ policy: approvalPolicy, timeout_seconds: waitSeconds.optional() })], {
       error: "must be required, external, never, or {policy, timeout_seconds}",
@@ -81,7 +92,9 @@ export interface ResolvedToolOptions {
   readonly queueTimeoutSeconds: number;
   readonly retry: "safe" | "never";
   readonly concurrency: number | undefined;
-  readonly rate: { readonly limit: number; readonly perSeconds: number } | undefined;
+  readonly rate: Rate | undefined;
+  readonly breaker: Breaker | undefined;
+  readonly retryPolicy: RetryPolicy | undefined;
   readonly approval: { readonly policy: (typeof APPROVAL_POLICIES)[number]; readonly timeoutSeconds: number };
   readonly control: "allow" | "strip";
   readonly pin: "strict" | "record";
@@ -99,7 +112,9 @@ export const resolveOptions = (options: ToolOptions): ResolvedToolOptions => {
     queueTimeoutSeconds: options.queue_timeout_seconds ?? DEFAULT_QUEUE_TIMEOUT_SECONDS,
     retry: options.retry ?? "never",
     concurrency: options.concurrency,
-    rate: options.rate && { limit: options.rate.limit, perSeconds: options.rate.per_seconds },
+    rate: options.rate,
+    breaker: options.breaker,
+    retryPolicy: options.retry_policy,
     approval: {
       policy: approval?.policy ?? "never",
       timeoutSeconds: approval?.timeout_seconds ?? DEFAULT_APPROVAL_SECONDS,

@@ -1,6 +1,9 @@
 // Sends parts to the server: joined while a request is under way, bounded, and dropped instead of waited for (G5).
+//   PL1. The word that ends a call goes after its parts: the plane takes no parts of a call that has ended.
+//   PL2. It waits PATIENCE_MS at most. Parts that did not arrive by then are dropped.
 
 import { isToolplaneError, type JsonValue } from "@toolplane/protocol";
+import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { CallParts } from "./gateway.ts";
 
@@ -11,23 +14,33 @@ export interface IndexedPart {
 
 export type PostParts = (call: Omit<CallParts, "parts">, parts: readonly IndexedPart[]) => Promise<void>;
 
+export interface PartPipe {
+  send(parts: CallParts): void;
+  /** Runs what ends the call as soon as the parts sent before are with the server. */
+  before<T>(toolCallId: string, end: () => Promise<T>): Promise<T>;
+}
+
 /** When a tool produces faster than the network carries, the oldest parts are dropped; the result is not affected. */
 const MAX_WAITING = 1_000;
 const MAX_PER_REQUEST = 100;
+/** Far longer than a healthy plane takes for the last parts, far shorter than a lease. */
+const PATIENCE_MS = 2_000;
 
 interface Lane {
   readonly call: Omit<CallParts, "parts">;
   readonly waiting: IndexedPart[];
-  sending: boolean;
+  /** Resolves when no part waits any more. */
+  drained: Promise<void>;
+  /** The result went first: what becomes of the parts is not worth a word any more. */
+  isOver: boolean;
 }
 
-export const createPartPipe = (post: PostParts, log: Log): ((parts: CallParts) => void) => {
+export const createPartPipe = (post: PostParts, { clock, log }: { clock: Clock; log: Log }): PartPipe => {
   const lanes = new Map<string, Lane>();
   // Logged once when it begins, not for every part.
   let failing = false;
 
   const drain = async (key: string, lane: Lane): Promise<void> => {
-    lane.sending = true;
     while (lane.waiting.length > 0) {
       const batch = lane.waiting.splice(0, MAX_PER_REQUEST);
       try {
@@ -35,18 +48,41 @@ export const createPartPipe = (post: PostParts, log: Log): ((parts: CallParts) =
         failing = false;
       } catch (error) {
         const reason = isToolplaneError(error) ? error.message : "unknown";
-        if (!failing) log.warn("parts of running calls are not delivered", { call: lane.call.toolCallId, reason });
-        failing = true;
+        if (!failing && !lane.isOver)
+          log.warn("parts of running calls are not delivered", { call: lane.call.toolCallId, reason });
+        failing ||= !lane.isOver;
       }
     }
-    lanes.delete(key);
+    if (lanes.get(key) === lane) lanes.delete(key);
   };
 
-  return ({ parts, ...call }) => {
-    const lane = lanes.get(call.toolCallId) ?? { call, waiting: [], sending: false };
-    lanes.set(call.toolCallId, lane);
-    lane.waiting.push(...parts);
-    if (lane.waiting.length > MAX_WAITING) lane.waiting.splice(0, lane.waiting.length - MAX_WAITING);
-    if (!lane.sending) void drain(call.toolCallId, lane);
+  const finish = async (key: string, lane: Lane): Promise<void> => {
+    const over = new AbortController();
+    const isLate = clock.sleep(PATIENCE_MS, over.signal).then(() => !over.signal.aborted);
+    const late = await Promise.race([lane.drained.then(() => false), isLate]);
+    over.abort(WAIT_OVER);
+    if (!late) return;
+    lane.isOver = true;
+    lane.waiting.length = 0;
+    lanes.delete(key);
+    log.warn("the last parts of a call were not taken in time; its result goes first", { call: key });
+  };
+
+  return {
+    send({ parts, ...call }) {
+      const key = call.toolCallId;
+      const found = lanes.get(key);
+      const lane = found ?? { call, waiting: [], drained: Promise.resolve(), isOver: false };
+      lane.waiting.push(...parts);
+      if (lane.waiting.length > MAX_WAITING) lane.waiting.splice(0, lane.waiting.length - MAX_WAITING);
+      if (found !== undefined) return;
+      lanes.set(key, lane);
+      lane.drained = drain(key, lane);
+    },
+
+    before(toolCallId, end) {
+      const lane = lanes.get(toolCallId);
+      return lane === undefined ? end() : finish(toolCallId, lane).then(end);
+    },
   };
 };

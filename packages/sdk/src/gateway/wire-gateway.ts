@@ -92,13 +92,14 @@ export const createWireGateway = (options: WireGatewayOptions): Omit<ToolGateway
     return sayPatiently(options, exchange, { ...said, alone, signal }, patience);
   };
 
+  const pipe = createPartPipe(async (call, parts) => {
+    const body = partsBody(call, parts);
+    await about("parts", { kind: "parts", toolCallId: call.toolCallId, body, read: done });
+  }, options);
+
   return {
     projectId,
-
-    sendParts: createPartPipe(async (call, parts) => {
-      const body = partsBody(call, parts);
-      await about("parts", { kind: "parts", toolCallId: call.toolCallId, body, read: done });
-    }, options.log),
+    sendParts: pipe.send,
 
     readCard({ cardId, toolCallId }, patience) {
       const question = { operation: "get_card", toolCallId, body: { card_id: cardId } } as const;
@@ -111,13 +112,16 @@ export const createWireGateway = (options: WireGatewayOptions): Omit<ToolGateway
       return about("heartbeat", said, patience);
     },
 
-    release: ({ toolCallId, leaseId }, patience) =>
-      about("release", { kind: "releases", toolCallId, body: { lease: leaseId }, read: done }, patience),
+    release({ toolCallId, leaseId }, patience) {
+      const said = { kind: "releases", toolCallId, body: { lease: leaseId }, read: done } as const;
+      return pipe.before(toolCallId, () => about("release", said, patience));
+    },
 
     settle(settlement, patience) {
       const { toolCallId, traceparent } = settlement;
       const body = serviceResultBody(settlement);
-      return about("settle", { kind: "results", toolCallId, body, traceparent, read: readSettled }, patience);
+      const said = { kind: "results", toolCallId, body, traceparent, read: readSettled } as const;
+      return pipe.before(toolCallId, () => about("settle", said, patience));
     },
 
     putCard({ card, leaseId }, patience) {
@@ -126,11 +130,12 @@ export const createWireGateway = (options: WireGatewayOptions): Omit<ToolGateway
     },
 
     async report({ target, payload, leaseId }, patience) {
-      if (target.toolCallId === null) throw violation("a report names its call");
+      const { channelId, toolCallId } = target;
+      if (toolCallId === null) throw violation("a report names its call");
       // The token or the subject names the reporter, the headers name the call, and the body has its three fields and no more.
       const headers = { ...egress(target, ids, "topology"), ...leaseHeader(leaseId) };
-      const { channelId } = target;
-      return insist({ operation: "report", headers, channelId, body: payload }, patience, readSettled);
+      const question = { operation: "report", headers, channelId, body: payload } as const;
+      return pipe.before(toolCallId, () => insist(question, patience, readSettled));
     },
 
     readDefinition: ({ toolName, version }, patience) =>

@@ -24,12 +24,12 @@ describe("what is said together", () => {
         results: [{ tool_call_id: "call_1", ...settledBody }],
         heartbeats: [{ tool_call_id: "call/1", expires_at, cancel: false }],
         releases: [{ tool_call_id: "call/1", error: { code: "lease_lost", message: "gone" } }],
-        parts: [{ tool_call_id: "call_1", accepted: 1 }],
+        parts: [{ tool_call_id: "call_2", accepted: 1 }],
         commands: [],
       },
     });
     const context = createContext({ projectId: "demo", agentId: "agent_a" });
-    world.gateway.sendParts({ context, toolCallId: "call_1", leaseId: "lease_1", parts: [{ index: 0, part: 1 }] });
+    world.gateway.sendParts({ context, toolCallId: "call_2", leaseId: "lease_1", parts: [{ index: 0, part: 1 }] });
     const [settled, beat, released] = await Promise.allSettled([
       world.gateway.settle({ ...settlement, traceparent: TRACEPARENT }),
       world.gateway.heartbeat(held),
@@ -53,7 +53,7 @@ describe("what is said together", () => {
           ],
           heartbeats: [{ tool_call_id: "call/1", lease: "lease_1" }],
           releases: [{ tool_call_id: "call/1", lease: "lease_1" }],
-          parts: [{ tool_call_id: "call_1", lease: "lease_1", parts: [{ index: 0, part: 1 }] }],
+          parts: [{ tool_call_id: "call_2", lease: "lease_1", parts: [{ index: 0, part: 1 }] }],
         },
       ],
     ]);

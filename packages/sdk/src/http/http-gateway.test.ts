@@ -299,6 +299,37 @@ describe("parts", () => {
     await until(() => world.log.entries.length > 0, "the loss is logged");
     expect(world.log.entries).toHaveLength(1);
   });
+
+  const result = { toolCallId: "call_1", leaseId: "lease_1", status: "success", result: 1, error: null } as const;
+  const said = ({ path }: { path: string }): string => path.split("/").at(-1) ?? "";
+
+  test("[API-6-S40] the result of a call goes after its parts, however slow the plane takes them", async () => {
+    const order: string[] = [];
+    await using world = await createWorld(async (request) => {
+      order.push(said(request));
+      await settle();
+      return { body: { tool_result_card_id: "card_r", idempotent: false } };
+    });
+    for (let i = 0; i < 3; i += 1) world.gateway.sendParts(part(i));
+    await Promise.all([world.gateway.settle(result), world.gateway.settle({ ...result, toolCallId: "call_2" })]);
+    expect(order.filter((name) => name === "parts")).toHaveLength(2);
+    expect(order.at(-1), "the result of call_1").toBe("result");
+    expect(order.indexOf("result"), "call_2 has no parts and waits for none").toBeLessThan(2);
+    expect(world.log.entries).toEqual([]);
+  });
+
+  test("[API-6-S40] parts that the plane does not take hold a result up for a bounded time, and are dropped", async () => {
+    await using world = await createWorld((request) =>
+      said(request) === "parts" ? undefined : { body: { tool_result_card_id: "card_r", idempotent: false } },
+    );
+    for (let i = 0; i < 3; i += 1) world.gateway.sendParts(part(i));
+    const settled = world.gateway.settle(result);
+    await until(() => world.server.requests.length === 1, "the first part is on its way");
+    await world.clock.advance(2_000);
+    expect(await settled).toMatchObject({ toolResultCardId: "card_r" });
+    expect(world.server.requests.map(said)).toEqual(["parts", "result"]);
+    expect(world.log.text()).toContain("not taken in time");
+  });
 });
 
 describe("tools", () => {

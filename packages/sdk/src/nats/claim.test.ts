@@ -75,7 +75,7 @@ describe("claim", () => {
     ["held", refuse("lease_lost", 409, { status: "running" }), "ack"],
     ["over", refuse("lease_lost", 409, { status: "success" }), "ack"],
     ["gone", refuse("not_found", 404), "ack"],
-    ["not due", refuse("lease_lost", 409, { status: "queued" }), "nak 1000"],
+    ["not due", refuse("lease_lost", 409, { status: "queued" }), "nak 100"],
     ["too large", refuse("payload_too_large", 413), "nak 100"],
     ["broken", refuse("protocol_violation", 400), "term protocol_violation: said protocol_violation"],
   ])(

@@ -12,7 +12,7 @@ test.each([
   ["over", refused("already_settled"), { kind: "forget" }],
   ["unknown", refused("not_found"), { kind: "forget" }],
   ["canceled", refused("canceled"), { kind: "forget" }],
-  ["not due", refused("lease_lost", { status: "queued" }), { kind: "later", delayMs: 1_000, trouble: false }],
+  ["not due", refused("lease_lost", { status: "queued" }), { kind: "later", delayMs: 100, trouble: false }],
   ["the plane is away", refused("upstream_unavailable"), { kind: "later", delayMs: 500, trouble: true }],
   ["the store is busy", refused("storage_error"), { kind: "later", delayMs: 500, trouble: true }],
   ["too many at once", refused("rate_limited"), { kind: "later", delayMs: 500, trouble: true }],

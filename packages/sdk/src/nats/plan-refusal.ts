@@ -3,7 +3,8 @@
 //
 // | the gateway says                                   | fate   | why                                                      |
 // |----------------------------------------------------|--------|----------------------------------------------------------|
-// | queued, but not now (not due, its session is busy) | later  | about a second                                           |
+// | queued, but not now (not due, its session is busy, | later  | growing to a second: slots and sessions become free soon |
+// | a limit holds it)                                  |        |                                                          |
 // | queued, pinned to a definition we do not run       | later  | growing; a service that runs it can take it              |
 // | held, over, unknown                                | forget | another service has it; if that fails, the plane publishes |
 // | away, busy; this service may not                   | later  | growing, and the claim fails: all commands would meet it  |
@@ -19,8 +20,8 @@ export type CommandFate =
   | { readonly kind: "later"; readonly delayMs: number; readonly trouble: boolean }
   | { readonly kind: "never"; readonly reason: string };
 
-/** Sessions and due times pass in seconds. */
-const NOT_NOW: Backoff = { first: 1_000, longest: 1_000 };
+/** Slots and sessions become free, and due times pass, in moments or seconds. */
+const NOT_NOW: Backoff = { first: 100, longest: 1_000 };
 /** A plane that restarts is back in seconds; its calls should not wait for us much longer. */
 const TROUBLE: Backoff = { first: 500, longest: 5_000 };
 /** Others can take it; who cannot should not keep fetching it. */

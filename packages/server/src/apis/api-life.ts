@@ -11,8 +11,10 @@
 import type { ImportOutcome } from "@toolplane/bridges/openapi";
 import type { AllowedOrigin } from "@toolplane/egress/policy";
 import type { Actor, Engine, Threads } from "@toolplane/engine";
-import { type Backoff, backoff, ToolplaneError, understandError } from "@toolplane/protocol";
+import { type Backoff, ToolplaneError, understandError } from "@toolplane/protocol";
 import type { Clock, Log } from "@toolplane/sdk";
+import { allTools } from "../tool-sources/all-tools.ts";
+import { startTries, type Tries } from "../tool-sources/tries.ts";
 import type { ApiSetting } from "./api-settings.ts";
 import type { FetchDocument } from "./fetch-document.ts";
 import type { ImportWork } from "./import-work.ts";
@@ -29,19 +31,12 @@ export interface ApiLifeOptions {
   readonly log: Log;
 }
 
-export interface ApiLife {
-  /** Resolves when the first try has ended, well or not. */
-  readonly tried: Promise<void>;
-  /** Resolves when there is nothing more to try. */
-  readonly ended: Promise<void>;
-  stop(): Promise<void>;
-}
+export type ApiLife = Tries;
 
 /** An address that is away for a moment is soon back; one that is wrong stays so until the file is changed. */
 const PAUSE_MS: Backoff = { first: 5_000, longest: 600_000 };
 /** As many as a transaction registers in a few hundred milliseconds. */
 const PAGE = 100;
-const LIST_PAGE = 200;
 
 const IMPORT_WORK = new URL(`./import-work.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url);
 
@@ -50,13 +45,12 @@ export const createApiLife = (options: ApiLifeOptions): ApiLife => {
   const { name, spec } = setting;
   const source = `openapi:${name}`;
   const by: Actor = { door: "config", tokenId: null, role: "tool", actor: source };
-  const stopping = new AbortController();
   const say = (level: "info" | "warn" | "error", message: string, fields: Readonly<Record<string, unknown>>): void =>
     options.log[level](message, { api: name, ...fields });
 
-  const read = async (): Promise<ImportOutcome> => {
+  const read = async (stop: AbortSignal): Promise<ImportOutcome> => {
     const isFetched = "url" in spec;
-    const document = isFetched ? { text: await options.fetchDocument(spec.url, stopping.signal) } : spec;
+    const document = isFetched ? { text: await options.fetchDocument(spec.url, stop) } : spec;
     const { prefix, baseUrl, allowHosts, operations, auth } = setting;
     const documentUrl = isFetched ? spec.url : undefined;
     const work: ImportWork = {
@@ -69,30 +63,24 @@ export const createApiLife = (options: ApiLifeOptions): ApiLife => {
 
   const knownTools = async (): Promise<readonly KnownTool[]> => {
     const known = new Map<string, KnownTool>();
-    for (const pending of [false, true]) {
-      let cursor: string | undefined;
-      do {
-        const page = await engine.tools.listTools(projectId, { limit: LIST_PAGE, cursor, pending });
-        for (const tool of page.items)
-          if (tool.source === source || tool.pending?.source === source)
-            known.set(tool.toolName, {
-              toolName: tool.toolName,
-              definitionHash: tool.definitionHash,
-              status: tool.source === source ? tool.status : "deleted",
-              pending: tool.pending,
-            });
-        cursor = page.nextCursor ?? undefined;
-      } while (cursor !== undefined);
-    }
+    for (const pending of [false, true])
+      for await (const tool of allTools(engine, projectId, { pending }))
+        if (tool.source === source || tool.pending?.source === source)
+          known.set(tool.toolName, {
+            toolName: tool.toolName,
+            definitionHash: tool.definitionHash,
+            status: tool.source === source ? tool.status : "deleted",
+            pending: tool.pending,
+          });
     return [...known.values()];
   };
 
-  const register = async (outcome: ImportOutcome): Promise<void> => {
+  const register = async (outcome: ImportOutcome, stop: AbortSignal): Promise<void> => {
     const plan = planImport(outcome, await knownTools());
     const waits: string[] = [...plan.waiting];
     const refused = [...outcome.refused];
     let [added, changed] = [0, 0];
-    for (let at = 0; at < plan.uploads.length && !stopping.signal.aborted; at += PAGE) {
+    for (let at = 0; at < plan.uploads.length && !stop.aborted; at += PAGE) {
       const page = plan.uploads.slice(at, at + PAGE);
       const results = await engine.tools.upsertTools(projectId, page, { source, by, waits: "url" in spec });
       results.forEach((result, index) => {
@@ -137,39 +125,20 @@ export const createApiLife = (options: ApiLifeOptions): ApiLife => {
     say("info", "an API is imported", { ...counts, left_out: outcome.leftOut.length, refused: done.refused.length });
   };
 
-  const live = async (onTried: () => void): Promise<void> => {
-    let said = "";
-    for (let tries = 1; !stopping.signal.aborted; tries += 1) {
-      try {
-        await register(await read());
-        return;
-      } catch (error) {
-        const { code, message } = understandError(error, { keepMessage: true });
-        const isFinal = code === "bad_request" || code === "payload_too_large" || code === "auth_failed";
-        // Said once per reason: an address that stays away would be named every ten minutes.
-        if (!stopping.signal.aborted && message !== said)
-          say("error", "an API cannot be imported; tools of earlier imports stay", { code, reason: message });
-        said = message;
-        if (isFinal) return;
-      } finally {
-        onTried();
-      }
-      await clock.sleep(backoff(PAUSE_MS, tries), stopping.signal);
-    }
+  let said = "";
+  const failed = (error: unknown): "again" | "over" => {
+    const { code, message } = understandError(error, { keepMessage: true });
+    // Said once per reason: an address that stays away would be named every ten minutes.
+    if (message !== said)
+      say("error", "an API cannot be imported; tools of earlier imports stay", { code, reason: message });
+    said = message;
+    return code === "bad_request" || code === "payload_too_large" || code === "auth_failed" ? "over" : "again";
   };
 
-  let onTried = (): void => {};
-  const tried = new Promise<void>((resolve) => {
-    onTried = resolve;
+  return startTries({
+    attempt: async (stop) => register(await read(stop), stop),
+    failed,
+    pause: PAUSE_MS,
+    clock,
   });
-  const living = live(onTried);
-
-  return {
-    tried,
-    ended: living,
-    async stop() {
-      stopping.abort();
-      await living;
-    },
-  };
 };

@@ -4,6 +4,7 @@
 import type { CallAnswer, CallRequest, Engine } from "@toolplane/engine";
 import { DEFAULT_CHANNEL, isToolplaneError, parseWith, refuseUnstorable, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { nearest } from "../cli/nearest.ts";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import { checkMayCall } from "../http/agent-rights.ts";
 import { API_ACTOR, callerAgent } from "../http/caller-agent.ts";
@@ -32,6 +33,26 @@ export interface Asked {
   readonly signal: AbortSignal;
 }
 
+/** The names that a mistyped one is compared with. */
+const NAMES_COMPARED = 500;
+
+/** The name of a tool that the caller probably meant: `did_you_mean` for programs, a question for people. */
+const withSuggestion = async (
+  error: ToolplaneError,
+  engine: Asked["engine"],
+  { projectId, toolName }: CallRequest,
+): Promise<ToolplaneError> => {
+  const { items } = await engine.tools.listTools(projectId, { limit: NAMES_COMPARED });
+  const meant = nearest(
+    toolName,
+    items.map(({ definition }) => definition.tool_name),
+  );
+  if (meant === undefined) return error;
+  return new ToolplaneError("not_found", `${error.message}; did you mean ${meant}?`, {
+    detail: { ...error.detail, did_you_mean: meant },
+  });
+};
+
 /** A tool that is not found may wait for a person, or belong to a host that has not started yet: then the error says so. */
 const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, request: CallRequest): Promise<unknown> => {
   if (!isToolplaneError(error) || error.code !== "not_found") return error;
@@ -46,7 +67,8 @@ const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, requ
     .list(projectId)
     .find(({ setting: { name, prefix }, description }) => !description && toolName.startsWith(prefix ?? `${name}__`));
   const problem = late && toolHosts.problemOf(projectId, late.setting.target);
-  if (problem === undefined || (known !== undefined && known.status !== "deleted")) return error;
+  if (problem === undefined || (known !== undefined && known.status !== "deleted"))
+    return known === undefined ? withSuggestion(error, engine, request) : error;
   return new ToolplaneError("not_found", `${error.message}; ${problem.why}, and its tools come when it is ready`);
 };
 

@@ -25,12 +25,13 @@ const asksForVersion = (argv: readonly string[]): boolean => {
   return values.version === true && positionals.length === 0;
 };
 
-const AMBIGUOUS = "argument is ambiguous";
+const NO_VALUE = ["argument is ambiguous", "argument missing"];
 
 /** Node's messages end with advice about quoting that is of no use here. */
 const firstSentence = (text: string): string => {
-  const flag = text.split("'")[1] ?? "";
-  if (text.includes(AMBIGUOUS)) return `${flag} needs a value; one that begins with a dash is written ${flag}=VALUE`;
+  const flag = (text.split("'")[1] ?? "").split(" ", 1)[0] ?? "";
+  if (NO_VALUE.some((words) => text.includes(words)))
+    return `${flag} needs a value; one that begins with a dash is written ${flag}=VALUE`;
   const end = text.indexOf(". ");
   const sentence = end < 0 ? text : text.slice(0, end);
   const isUnknown = sentence.startsWith("Unknown option");

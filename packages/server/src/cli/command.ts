@@ -14,8 +14,11 @@ export interface CommandContext {
   readonly output: Output;
   /** Any route of the API. */
   readonly client: Api;
-  /** The client of callers, on the same connections; `onAway` hears when the server is away and is waited for. */
-  readonly openPlane: (onAway?: () => void) => Plane;
+  /**
+   * The client of callers, on the same connections; `onAway` hears when the server is away and is waited for. A server that has
+   * never answered is waited for `startupMs`: not at all, if left out.
+   */
+  readonly openPlane: (onAway?: () => void, startupMs?: number) => Plane;
   /** `--project`, TOOLPLANE_PROJECT, or demo. */
   readonly project: string;
 }

@@ -36,6 +36,17 @@ describe("an error", () => {
     expect(verbose.err()).toContain("caused by: ");
   });
 
+  test("[SEE-13] a token that was refused is named by where it came from", async () => {
+    const body = { error: { code: "unauthorized", message: "the token is not known" } };
+    const answer = () => ({ status: 401, body });
+    const fromEnv = createFakeTerminal({ answer, env: { TOOLPLANE_TOKEN: "tp_old" } });
+    await fromEnv.run("projects", "list");
+    expect(fromEnv.err()).toContain("the token came from TOOLPLANE_TOKEN: unset the variable");
+    const fromFlag = createFakeTerminal({ answer, env: { TOOLPLANE_TOKEN: "tp_old" } });
+    await fromFlag.run("projects", "list", "--token", "tp_other");
+    expect(fromFlag.err()).not.toContain("came from");
+  });
+
   test("[API-2-13] with --json it is one line of JSON", async () => {
     const body = { error: { code: "not_found", message: "there is no project x", retryable: false } };
     const terminal = createFakeTerminal({ answer: () => ({ status: 404, body }) });

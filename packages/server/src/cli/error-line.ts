@@ -1,6 +1,6 @@
 // A failure in one line: the code, what happened, what to do. The stack is for --verbose; with --json the line is JSON.
 
-import { ERROR_TABLE, type ErrorCode, understandError } from "@toolplane/protocol";
+import { ERROR_TABLE, type ErrorCode, isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
 import { jsonText, oneLine } from "./plain-text.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
@@ -46,6 +46,19 @@ export const describeFailure = (error: unknown): Failure => {
     todo: typeof todo === "string" ? todo : adviceFor(known.code),
     ...(Object.keys(detail).length === 0 ? {} : { detail }),
   };
+};
+
+const ABOUT_TOKENS: ReadonlySet<string> = new Set<ErrorCode>(["unauthorized", "auth_failed"]);
+
+/** A token that was refused and came from a variable: the person may have forgotten that it is set. */
+export const adviseToken = (error: unknown, tokenFrom: string): unknown => {
+  if (tokenFrom !== "TOOLPLANE_TOKEN" || !isToolplaneError(error) || !ABOUT_TOKENS.has(error.code)) return error;
+  if (typeof error.detail?.todo === "string") return error;
+  const todo =
+    error.code === "unauthorized"
+      ? "the token came from TOOLPLANE_TOKEN: unset the variable, or give another token with --token"
+      : `${adviceFor(error.code)}; this one came from TOOLPLANE_TOKEN`;
+  return new ToolplaneError(error.code, error.message, { detail: { ...error.detail, todo }, cause: error });
 };
 
 export const formatFailure = (failure: Failure, json: boolean): string => {

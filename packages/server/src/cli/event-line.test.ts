@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { planFilter } from "./commands/tail.ts";
+import { createSpans, planFilter } from "./commands/tail.ts";
 import { type EventLine, planEventLine } from "./event-line.ts";
 
 const AT = "2030-01-01T10:00:00.000Z";
@@ -62,6 +62,19 @@ describe("[SEE-4] an event is one line", () => {
     ["something else", event("evt.sys.ui.action_ack", { ok: true }), "evt.sys.ui.action_ack", '{"ok":true}', ""],
   ])("%s", (_, source, agent, text, id) => {
     expect(planEventLine(source)).toMatchObject({ agent, text, id });
+  });
+
+  test("[SEE-12] the end of a call says how long it took from its request, if both were seen", () => {
+    const lines: string[] = [];
+    const show = createSpans();
+    for (const [phase, at] of [
+      ["dispatched", "2030-01-01T10:00:00.000Z"],
+      ["leased", "2030-01-01T10:00:01.000Z"],
+      ["settled", "2030-01-01T10:00:01.500Z"],
+      ["settled", "2030-01-01T10:00:09.000Z"],
+    ] as const)
+      lines.push(show(planEventLine(call(phase, { at })) as EventLine));
+    expect(lines).toEqual(["", "", " in 1.5 s", ""]);
   });
 
   test("the start and the end of a model's text are no lines", () => {

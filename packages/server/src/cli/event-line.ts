@@ -18,6 +18,8 @@ export interface EventLine {
   readonly agent: string;
   readonly toolName?: string | undefined;
   readonly turnId?: string | undefined;
+  /** Of a call: where in its life it is. */
+  readonly phase?: string | undefined;
   readonly text: string;
   readonly tone: Tone | undefined;
   /** What the line is about, once: a call or a turn. */
@@ -43,12 +45,16 @@ const PHASES: Readonly<Record<string, (call: Body) => string>> = {
   dead: (call) => `given up: ${textOf(call, "status") ?? "failed"}`,
 };
 
-const callLine = (call: Body): Pick<EventLine, "text" | "tone" | "id" | "toolName"> => {
+/** A call goes on after every other phase. */
+export const CALL_ENDS: ReadonlySet<string> = new Set(["settled", "canceled", "dead"]);
+
+const callLine = (call: Body): Pick<EventLine, "text" | "tone" | "id" | "toolName" | "phase"> => {
   const phase = textOf(call, "phase") ?? "?";
   const toolName = textOf(call, "tool_name") ?? "?";
   const tone = phase === "settled" ? toneOf(textOf(call, "status")) : phase === "dead" ? "bad" : toneOf(phase);
   return {
     toolName,
+    phase,
     text: `${toolName} ${PHASES[phase]?.(call) ?? phase}`,
     tone: phase === "approval_wanted" || phase === "retried" ? "attention" : tone,
     id: `call ${textOf(call, "tool_call_id") ?? "?"}`,

@@ -4,10 +4,10 @@
 import type { Body, Plane, TurnEvent } from "@toolplane/sdk/client";
 import { textOf } from "./body.ts";
 import type { CommandContext } from "./command.ts";
+import { CALL_ENDS } from "./event-line.ts";
 import { oneLine, plainText } from "./plain-text.ts";
-import { errorText } from "./show-call.ts";
+import { callSpan, errorText } from "./show-call.ts";
 import { shortValue } from "./show-turn.ts";
-import { spanOf } from "./time-text.ts";
 import { toneOf } from "./tone.ts";
 
 export interface TurnShow {
@@ -17,8 +17,6 @@ export interface TurnShow {
 }
 
 type CallEvent = Extract<TurnEvent, { readonly type: "call" }>;
-
-const ENDS: ReadonlySet<string> = new Set(["settled", "canceled", "dead"]);
 
 const WORDS: Readonly<Record<string, string>> = {
   retried: "lost its service and is offered again",
@@ -45,7 +43,7 @@ export const createTurnShow = (
 
   const ended = (call: Body, event: CallEvent): string => {
     const status = textOf(call, "status") ?? event.status;
-    const took = spanOf(call, "created_at", "settled_at");
+    const took = callSpan(call);
     const what = errorText(call.error) ?? shortValue(call.result);
     return `${paint(toneOf(status), oneLine(status))}${took === undefined ? "" : ` in ${took}`}: ${shortValue(what)}`;
   };
@@ -55,7 +53,7 @@ export const createTurnShow = (
     if (event.phase === "dispatched") {
       const call = await readCall(event.callId);
       line(`  ${name} ${shortValue(call.arguments ?? {})}  ${paint("faint", `call ${oneLine(event.callId)}`)}`);
-    } else if (ENDS.has(event.phase)) {
+    } else if (CALL_ENDS.has(event.phase)) {
       line(`  ${name} ${ended(await readCall(event.callId), event)}`);
     } else {
       const words = WORDS[event.phase];

@@ -3,7 +3,7 @@
 import { createApi, createApiPlane } from "@toolplane/sdk/client";
 import type { UpIo } from "../up/up-options.ts";
 import { checkCommand, findCommand, parseCommandLine } from "./command-line.ts";
-import { describeFailure, formatFailure, stackOf } from "./error-line.ts";
+import { adviseToken, describeFailure, formatFailure, stackOf } from "./error-line.ts";
 import { EXIT } from "./exit-code.ts";
 import { helpFor } from "./help.ts";
 import { type CliIo, createCliIo, endQuietlyWithReader, goOnWithoutReader } from "./io.ts";
@@ -30,7 +30,7 @@ const run = async (argv: readonly string[], io: CliIo): Promise<number> => {
   if (words.length === 0) throw new WrongUsage("say what to do");
   const found = findCommand(words);
   checkCommand(found, flags);
-  const { url, project, readToken } = await readSettings(flags, io);
+  const { url, project, readToken, tokenFrom } = await readSettings(flags, io);
   const pool = io.openPool(url);
   const client = createApi({ url, send: pool.send, readToken, hints: HINTS });
   try {
@@ -41,10 +41,12 @@ const run = async (argv: readonly string[], io: CliIo): Promise<number> => {
       output: createOutput(io, flags.json === true),
       client,
       // A person is told at once that no server is there.
-      openPlane: (onAway) =>
-        createApiPlane({ api: client, projectId: project, clock: io, startupMs: 0, onRetry: onAway }),
+      openPlane: (onAway, startupMs = 0) =>
+        createApiPlane({ api: client, projectId: project, clock: io, startupMs, onRetry: onAway }),
       project,
     });
+  } catch (error) {
+    throw adviseToken(error, tokenFrom);
   } finally {
     await pool.close();
   }

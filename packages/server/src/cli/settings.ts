@@ -20,6 +20,8 @@ export interface Settings {
   readonly project: string;
   /** Undefined when there is none; the server's answer then says that a token is needed. */
   readToken(): Promise<string | undefined>;
+  /** Where the token comes from, for advice about a token that was refused. */
+  readonly tokenFrom: "--token" | "TOOLPLANE_TOKEN" | "the data directory";
 }
 
 /** An empty variable is one that was not set. */
@@ -61,6 +63,12 @@ export const readSettings = async (flags: Flags, io: CliIo): Promise<Settings> =
   return {
     url: `${url.origin}${url.pathname === "/" ? "" : url.pathname.replace(/\/$/, "")}`,
     project: filled(flags.project) ?? filled(env.TOOLPLANE_PROJECT) ?? DEFAULT_PROJECT,
+    tokenFrom:
+      filled(flags.token) !== undefined
+        ? "--token"
+        : filled(env.TOOLPLANE_TOKEN) !== undefined
+          ? "TOOLPLANE_TOKEN"
+          : "the data directory",
     async readToken() {
       const given = filled(flags.token) ?? filled(env.TOOLPLANE_TOKEN);
       if (given !== undefined) return given;

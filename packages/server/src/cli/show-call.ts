@@ -42,11 +42,15 @@ export const errorText = (error: unknown): string | null => {
   return `${textOf(error, "code") ?? "unknown_error"}: ${textOf(error, "message") ?? "no message"}${detail}`;
 };
 
+/** The one duration of a call, wherever it is shown: from the request for it to its settlement. */
+export const callSpan = (call: Body): string | undefined => spanOf(call, "created_at", "settled_at");
+
 const tookOf = (call: Body): string | null => {
-  const whole = spanOf(call, "created_at", "settled_at");
+  const whole = callSpan(call);
   const waited = spanOf(call, "created_at", "started_at");
   if (whole === undefined) return null;
-  return waited === undefined ? `${whole}; it never started` : `${whole}, of which it waited ${waited}`;
+  const said = `${whole} from asked to settled`;
+  return waited === undefined ? `${said}; it never started` : `${said}, of which it waited ${waited}`;
 };
 
 export const showCall = ({ output }: CommandContext, call: Body): void => {

@@ -85,6 +85,7 @@ export const showTurn = ({ output }: CommandContext, turn: Body): void => {
     ],
     ["created", turn.created_at],
     ["ended", turn.ended_at],
+    ["continues", turn.continues],
     ["parent", turn.parent_agent_turn_id],
     ["depth", turn.recursion_depth === 0 ? null : turn.recursion_depth],
     ["trace", turn.trace_id],

@@ -1,7 +1,8 @@
 // Waiting for a call. The call is stored, so the end of this wait does not harm it: a server that goes away is asked again until
 // the wait is over, and Ctrl-C ends only the wait.
 
-import { type Body, isOver, isToolplaneError, type Plane } from "@toolplane/sdk/client";
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { type Body, isOver, type Plane } from "@toolplane/sdk/client";
 import { parseText, textOf } from "./body.ts";
 import type { CommandContext } from "./command.ts";
 import { EXIT } from "./exit-code.ts";
@@ -11,6 +12,8 @@ const SLICE_MS = 10_000;
 
 /** The server is gone, or starts again and cannot read its database yet. */
 const AWAY: ReadonlySet<string> = new Set(["upstream_unavailable", "storage_error"]);
+
+const isAway = (error: unknown): error is ToolplaneError => isToolplaneError(error) && AWAY.has(error.code);
 
 export interface Wait {
   readonly untilMs: number;
@@ -33,14 +36,45 @@ export const withWait = async <T>(
 };
 
 /** A client that says once that the server is away, and which call or turn is stored. */
-export const openPatient = ({ openPlane, output, client }: CommandContext, what: () => string | undefined): Plane => {
+export const openPatient = (
+  { openPlane, output, client }: CommandContext,
+  what: () => string | undefined,
+  startupMs?: number,
+): Plane => {
   let told = false;
   return openPlane(() => {
     const known = what();
-    if (known === undefined || told) return;
+    if (told || (known === undefined && startupMs === undefined)) return;
     told = true;
-    output.note(`the server at ${client.url} is away; ${known} is written down, waiting for it`);
-  });
+    const stored = known === undefined ? "nothing is written down yet" : `${known} is written down`;
+    output.note(`the server at ${client.url} is away; ${stored}, waiting for it`);
+  }, startupMs);
+};
+
+const SEE_RESTART = "if it restarts, --wait 30s makes this command wait for it";
+
+/** The advice for a server that does not answer, and what a person can do who knows that it restarts. */
+const withAdvice = (error: ToolplaneError): ToolplaneError => {
+  const { todo, ...detail } = error.detail ?? {};
+  const advice = typeof todo === "string" ? `${todo}; ${SEE_RESTART}` : SEE_RESTART;
+  return new ToolplaneError(error.code, error.message, { detail: { ...detail, todo: advice }, cause: error });
+};
+
+/** Makes something at a server that may be restarting: tries until the wait is over. It must be safe to send twice. */
+export const makePatiently = async <T>(
+  { io, flags }: CommandContext,
+  { untilMs, signal }: Wait,
+  make: () => Promise<T>,
+): Promise<T> => {
+  for (;;) {
+    try {
+      return await make();
+    } catch (error) {
+      if (!isAway(error) || signal.aborted) throw error;
+      if (flags.wait === undefined) throw error.code === "upstream_unavailable" ? withAdvice(error) : error;
+      if (io.now() >= untilMs) throw error;
+    }
+  }
 };
 
 /** The call when it is over, when the time is over, or when the user pressed Ctrl-C. */
@@ -58,7 +92,7 @@ export const waitForCall = async (
       if (left <= 0) break;
       output.progress(`call ${id} is ${textOf(known, "status") ?? "running"}, ${Math.ceil(left / 1000)} s left`);
       known = await plane.read(id, { wait: Math.min(left, SLICE_MS) / 1000, signal }).catch((error: unknown) => {
-        const isOurs = signal.aborted || (isToolplaneError(error) && AWAY.has(error.code));
+        const isOurs = signal.aborted || isAway(error);
         if (isOurs && (signal.aborted || left > SLICE_MS)) return known;
         throw error;
       });

@@ -2,7 +2,7 @@
 // cannot run is refused by name when it is used, and never silently ignored.
 
 import { describeSchemaIssue, isRecord } from "@toolplane/protocol";
-import { projectLimitsSchema } from "@toolplane/protocol/registry";
+import { fileLimitsSchema } from "@toolplane/protocol/registry";
 import { z } from "zod";
 import { refuseConfig } from "./refuse.ts";
 import { parseYamlFile, type YamlFile } from "./yaml-file.ts";
@@ -114,7 +114,7 @@ export const configSchema = z.strictObject({
     })
     .optional(),
   retention: retention.optional(),
-  limits: projectLimitsSchema.optional(),
+  limits: fileLimitsSchema.optional(),
 });
 
 export type FileConfig = z.infer<typeof configSchema>;

@@ -6,7 +6,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { AllowedOrigin } from "@toolplane/egress/policy";
 import type { RetentionPolicy } from "@toolplane/engine";
 import { isToken, type JsonObject, type ToolplaneError } from "@toolplane/protocol";
-import type { ProjectLimits } from "@toolplane/protocol/registry";
+import type { FileLimits, ProjectLimits } from "@toolplane/protocol/registry";
 import { type ApiSetting, readApiSettings } from "../apis/api-settings.ts";
 import { type HostSetting, readHostSettings } from "../hosts/host-settings.ts";
 import { type LogLevel, parseLogLevel } from "../log/log.ts";
@@ -18,6 +18,9 @@ import { refuseConfig } from "./refuse.ts";
 import { planRetention } from "./retention-setting.ts";
 import { checkHostEnv, planConfiguredEnvs, planEnvGrants } from "./secrets-setting.ts";
 import { filled, readValue, type SettingsInput } from "./setting-value.ts";
+
+/** The file names the limits of calls under `project`; a project has them all on one level. */
+const planLimits = ({ project, ...others }: FileLimits): ProjectLimits => ({ ...project, ...others });
 
 export const ROLES = ["api", "worker", "pmo", "tools"] as const;
 export type UpRole = (typeof ROLES)[number];
@@ -214,7 +217,7 @@ export const planSettings = (input: SettingsInput): Settings => {
       where: `${file?.where(["agents", index])}: agents[${index}]`,
       value: agent as JsonObject,
     })),
-    limits: file?.config.limits,
+    limits: file?.config.limits && planLimits(file.config.limits),
     workerTargets: parseTargets(filled(env.TOOLPLANE_WORKER_TARGETS)?.split(",") ?? file?.config.worker_targets),
     hosts,
     apis,

@@ -3,7 +3,7 @@
 import type { Settled } from "@toolplane/engine";
 import { type JsonValue, MAX_JSON_BYTES } from "@toolplane/protocol";
 import { z } from "zod";
-import { type BodyOf, text } from "../http/answers.ts";
+import { type BodyOf, text, time } from "../http/answers.ts";
 import { anyObject, factsFor, keyOf, ok, operation, personIn, plainText, traceparentOf } from "./service-request.ts";
 
 /** The engine refuses a result that is larger than a card, with its own code; this only bounds what is read. */
@@ -18,14 +18,16 @@ export const settledShape = z.strictObject({
   tool_result_card_id: text,
   status: text,
   idempotent: z.boolean(),
+  retry_at: time.optional(),
 });
 
 export const acceptedBody = z.strictObject({ accepted: z.int() });
 
-const settledBody = ({ toolResultCardId, status, idempotent }: Settled): BodyOf<typeof settledShape> => ({
+const settledBody = ({ toolResultCardId, status, idempotent, retryAt }: Settled): BodyOf<typeof settledShape> => ({
   tool_result_card_id: toolResultCardId,
   status,
   idempotent,
+  ...(retryAt === undefined ? {} : { retry_at: retryAt.toISOString() }),
 });
 
 export const settle = operation({

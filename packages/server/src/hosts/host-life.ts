@@ -19,7 +19,7 @@ import {
   type ToolHost,
 } from "@toolplane/bridges";
 import { type Actor, type Engine, sha256, type ToolUpsertResult } from "@toolplane/engine";
-import { type Backoff, backoff, ToolplaneError, understandError } from "@toolplane/protocol";
+import { type Backoff, ToolplaneError, understandError } from "@toolplane/protocol";
 import type { RefusedHostTool } from "@toolplane/protocol/host";
 import {
   type Clock,
@@ -32,6 +32,8 @@ import {
   type ToolGateway,
   type ToolService,
 } from "@toolplane/sdk";
+import { allTools } from "../tool-sources/all-tools.ts";
+import { startTries } from "../tool-sources/tries.ts";
 import { fillConfig } from "./host-config.ts";
 import { type HostSetting, hostSecrets } from "./host-settings.ts";
 import { planHostTool } from "./plan-host-tool.ts";
@@ -84,7 +86,6 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
   const log = scrubLog(options.log, scrubber);
   const source = `host:${name}`;
   const by: Actor = { door: "host", tokenId: null, role: "tool", actor: source };
-  const stopping = new AbortController();
   let host: ToolHost | undefined;
   let service: ToolService | undefined;
   let phase: HostPhase = "starting";
@@ -119,16 +120,11 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
 
   const forgetOldTools = async (): Promise<void> => {
     const kept = new Set(registered.map(({ definition }) => definition.tool_name));
-    let cursor: string | undefined;
-    do {
-      const page = await engine.tools.listTools(gateway.projectId, { limit: PAGE, cursor });
-      for (const tool of page.items) {
-        if (tool.source !== source || kept.has(tool.toolName)) continue;
-        await engine.tools.deleteTool(gateway.projectId, tool.toolName, { by, byProgram: true });
-        log.info("a tool that its host no longer offers was deleted", { host: name, tool: tool.toolName });
-      }
-      cursor = page.nextCursor ?? undefined;
-    } while (cursor !== undefined);
+    for await (const tool of allTools(engine, gateway.projectId)) {
+      if (tool.source !== source || kept.has(tool.toolName)) continue;
+      await engine.tools.deleteTool(gateway.projectId, tool.toolName, { by, byProgram: true });
+      log.info("a tool that its host no longer offers was deleted", { host: name, tool: tool.toolName });
+    }
   };
 
   const serve = (running: ToolHost, description: HostDescription): void => {
@@ -157,7 +153,8 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
     });
   };
 
-  const attempt = async (): Promise<void> => {
+  const attempt = async (stop: AbortSignal): Promise<void> => {
+    phase = "starting";
     const config = fillConfig(name, setting.options.config ?? {}, env);
     host ??= createToolHost(
       { ...setting.options, config, closed: options.closed ?? [] },
@@ -173,14 +170,14 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
     const description = await host.start();
     await register(description);
     await forgetOldTools();
-    if (stopping.signal.aborted) return;
+    if (stop.aborted) return;
     serve(host, description);
     phase = "ready";
     problem = undefined;
     log.info("a host is ready", { host: name, target, tools: registered.length, left_out: refused.length });
   };
 
-  const fail = (error: unknown): void => {
+  const failed = (error: unknown): "again" | "over" => {
     const { code, message } = understandError(error, { keepMessage: true });
     const understood = new ToolplaneError(code, scrubber.text(message));
     // Logged once per reason: a host that stays broken would log the same every minute.
@@ -194,32 +191,13 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
       });
     phase = "failed";
     problem = understood;
+    return problem.code === "bad_request" ? "over" : "again";
   };
 
-  const live = async (onTried: () => void): Promise<void> => {
-    for (let tries = 1; !stopping.signal.aborted; tries++) {
-      try {
-        await attempt();
-        return;
-      } catch (error) {
-        if (!stopping.signal.aborted) fail(error);
-      } finally {
-        onTried();
-      }
-      if (problem?.code === "bad_request") return;
-      await clock.sleep(backoff(PAUSE_MS, tries), stopping.signal);
-      if (!stopping.signal.aborted) phase = "starting";
-    }
-  };
-
-  let onTried = (): void => {};
-  const tried = new Promise<void>((resolve) => {
-    onTried = resolve;
-  });
-  const living = live(onTried);
+  const tries = startTries({ attempt, failed, pause: PAUSE_MS, clock });
 
   return {
-    tried,
+    tried: tries.tried,
     view: () => ({
       setting,
       phase,
@@ -230,10 +208,10 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
       host,
     }),
     async stop(drainMs) {
-      stopping.abort();
+      const ended = tries.stop();
       await service?.stop({ drainMs });
       await host?.close();
-      await living;
+      await ended;
     },
   };
 };

@@ -13,6 +13,14 @@ export interface ProblemOptions {
   readonly status?: ContentfulStatusCode | undefined;
 }
 
+/** The same request may succeed later. */
+const COMES_BACK: ReadonlySet<string> = new Set(["rate_limited", "storage_error", "breaker_open"]);
+
+const secondsSaid = ({ detail }: ToolplaneError): number | undefined => {
+  const seconds = detail?.retry_after_seconds;
+  return typeof seconds === "number" ? Math.ceil(seconds) : undefined;
+};
+
 export const problem = (context: Context, error: unknown, { tell, status }: ProblemOptions = {}): Response => {
   const known = isToolplaneError(error) ? error : understandError(error);
   if (known.http >= 500)
@@ -23,7 +31,7 @@ export const problem = (context: Context, error: unknown, { tell, status }: Prob
       cause: String(known.cause ?? error),
     });
   if (known.code === "unauthorized") context.header("WWW-Authenticate", "Bearer");
-  if (known.code === "rate_limited" || known.code === "storage_error") context.header("Retry-After", "1");
+  if (COMES_BACK.has(known.code)) context.header("Retry-After", String(secondsSaid(known) ?? 1));
   return context.json({ error: known.toWire() }, status ?? (known.http as ContentfulStatusCode));
 };
 

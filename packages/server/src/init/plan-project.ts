@@ -10,8 +10,12 @@ export interface ProjectPlan {
   readonly name: string;
   readonly target: string;
   readonly language: Language;
-  /** Package -> what npm installs: a version, or the path of a tarball. */
+  /** `registry`: npm looks for the packages where they are not published yet. */
+  readonly source: "registry" | "tarballs" | "checkout";
+  /** Package -> what npm installs: a version, the path of a tarball, or a folder of the checkout. */
   readonly packages: Readonly<Record<string, string>>;
+  /** The command of the plane, for a shell. */
+  readonly toolplane: string;
 }
 
 export interface ProjectAsked {
@@ -21,15 +25,20 @@ export interface ProjectAsked {
   readonly version: string;
   /** Paths of packed packages (`npm run pack`), if the project is to use them. */
   readonly tarballs: readonly string[];
+  /** The path of the checkout this program runs from, if it does. */
+  readonly checkout: string | undefined;
 }
+
+type Source = Pick<ProjectPlan, "source" | "packages" | "toolplane">;
 
 /** What a project names itself; with tarballs also what these need, because npm finds them nowhere else. */
 const DIRECT: ReadonlySet<string> = new Set(["sdk", "server"]);
 const TARBALL = /(?:^|\/)toolplane-([a-z]+)-\d[^/]*\.tgz$/;
 
-const packagesOf = ({ version, tarballs }: ProjectAsked): Readonly<Record<string, string>> => {
-  if (tarballs.length === 0)
-    return Object.fromEntries([...DIRECT].map((name) => [`@toolplane/${name}`, version] as const));
+const direct = (wanted: (name: string) => string): Readonly<Record<string, string>> =>
+  Object.fromEntries([...DIRECT].map((name) => [`@toolplane/${name}`, wanted(name)] as const));
+
+const inTarballs = (tarballs: readonly string[]): Readonly<Record<string, string>> => {
   const found = tarballs.flatMap((path) => {
     const name = TARBALL.exec(path)?.[1];
     return name === undefined ? [] : [[`@toolplane/${name}`, `file:${path}`] as const];
@@ -37,6 +46,17 @@ const packagesOf = ({ version, tarballs }: ProjectAsked): Readonly<Record<string
   const missing = [...DIRECT].find((name) => !found.some(([known]) => known === `@toolplane/${name}`));
   if (missing !== undefined) throw new WrongUsage(`--packages names a folder without toolplane-${missing}-*.tgz`);
   return Object.fromEntries(found);
+};
+
+const NPX = "npx toolplane";
+const shellText = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);
+
+/** Tarballs that were named, else the checkout that runs: nothing of it has to be built or published. */
+const sourceOf = ({ version, tarballs, checkout }: ProjectAsked): Source => {
+  if (tarballs.length > 0) return { source: "tarballs", packages: inTarballs(tarballs), toolplane: NPX };
+  if (checkout === undefined) return { source: "registry", packages: direct(() => version), toolplane: NPX };
+  const packages = direct((name) => `file:${checkout}/packages/${name}`);
+  return { source: "checkout", packages, toolplane: `node ${shellText(`${checkout}/bin/toolplane.mjs`)}` };
 };
 
 const languageOf = (given = "typescript"): Language => {
@@ -49,5 +69,5 @@ export const planProject = (asked: ProjectAsked): ProjectPlan => {
   const name = asked.folder.toLowerCase().replace(/[^a-z0-9_-]+/g, "-");
   const target = name.replace(/^[-_]+|[-_]+$/g, "");
   if (!isToken(target)) throw new WrongUsage(`the folder's name becomes the project's: use letters and digits`);
-  return { name: target, target, language: languageOf(asked.language), packages: packagesOf(asked) };
+  return { name: target, target, language: languageOf(asked.language), ...sourceOf(asked) };
 };

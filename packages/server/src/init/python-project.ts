@@ -7,16 +7,18 @@ const toolsProgram = (target: string): string => `import toolplane
 
 
 @toolplane.tool(retry="safe")
-def count_words_of(text: str) -> dict:
+def count_words(text: str) -> dict:
     """Count the words of a text"""
     return {"words": len(text.split())}
 
 
 if __name__ == "__main__":
-    toolplane.serve([count_words_of], target="${target}")
+    toolplane.serve([count_words], target="${target}")
 `;
 
-const TEST = `"""python3 -m unittest: the function by itself, and a durable call on a plane that is thrown away afterwards."""
+const testProgram = (
+  command: string,
+): string => `"""python3 -m unittest: the function by itself, and a durable call on a plane that is thrown away afterwards."""
 
 import json
 import os
@@ -31,12 +33,12 @@ import urllib.request
 import tools
 
 HERE = pathlib.Path(__file__).parent
-TOOLPLANE = shlex.split(os.environ.get("TOOLPLANE", "npx toolplane"))
+TOOLPLANE = shlex.split(os.environ.get("TOOLPLANE", ${JSON.stringify(command)}))
 
 
 class ToolTest(unittest.TestCase):
     def test_by_itself(self):
-        self.assertEqual(tools.count_words_of.run(text="one two three"), {"words": 3})
+        self.assertEqual(tools.count_words.run(text="one two three"), {"words": 3})
 
     def test_on_a_plane(self):
         with tempfile.TemporaryDirectory() as data:
@@ -55,7 +57,7 @@ class ToolTest(unittest.TestCase):
                 for line in service.stderr:
                     if "serving " in line:
                         break
-                body = {"tool_name": "count_words_of", "arguments": {"text": "one two three"}, "wait_seconds": 30}
+                body = {"tool_name": "count_words", "arguments": {"text": "one two three"}, "wait_seconds": 30}
                 request = urllib.request.Request(
                     f"{url}/projects/demo/calls", json.dumps(body).encode(),
                     {"authorization": f"Bearer {token}", "content-type": "application/json"},
@@ -73,23 +75,32 @@ if __name__ == "__main__":
     unittest.main()
 `;
 
-const readme = ({ name, target }: ProjectPlan): string => `# ${name}
+const COMMAND: Readonly<Record<ProjectPlan["source"], string>> = {
+  registry:
+    "The command `toolplane` is the plane; it is not published to npm yet. In a checkout of Toolplane `npm run pack` makes tarballs: install them here.",
+  tarballs:
+    "The command `toolplane` is the plane: install the tarballs that `npm run pack` made here, with `npm install DIR/*.tgz`.",
+  checkout:
+    "The plane is the checkout of Toolplane that made this project; the folder of the checkout must stay where it is.",
+};
 
-\`toolplane.py\` is all that a Python tool needs. The command \`toolplane\` is the plane; \`npx toolplane\` where it is installed with npm.
+const readme = ({ name, target, toolplane, source }: ProjectPlan): string => `# ${name}
+
+\`toolplane.py\` is all that a Python tool needs. ${COMMAND[source]}
 
 \`\`\`sh
 python3 -m unittest            # the function by itself, and on a throw-away plane
-npx toolplane up --demo        # a plane; leave it running
+${toolplane} up --demo        # a plane; leave it running
 \`\`\`
 
 In another shell, beside the folder \`.toolplane\` that the plane made:
 
 \`\`\`sh
-export TOOLPLANE_TOKEN=$(npx toolplane token create --role tool --targets ${target})
+export TOOLPLANE_TOKEN=$(${toolplane} token create --role tool --targets ${target})
 python3 tools.py
 \`\`\`
 
-And in a third: \`npx toolplane call count_words_of '{"text": "one two three"}'\`
+And in a third: \`${toolplane} call count_words '{"text": "one two three"}'\`
 `;
 
 export const pythonFiles = (plan: ProjectPlan, library: string): Readonly<Record<string, string>> => ({
@@ -97,5 +108,5 @@ export const pythonFiles = (plan: ProjectPlan, library: string): Readonly<Record
   ".gitignore": "__pycache__/\nnode_modules/\n.toolplane/\n",
   "toolplane.py": library,
   "tools.py": toolsProgram(plan.target),
-  "test_tools.py": TEST,
+  "test_tools.py": testProgram(plan.toolplane),
 });

@@ -6,7 +6,7 @@ const TOOLS = `import { defineTool } from "@toolplane/sdk";
 import { z } from "zod";
 
 export const countWords = defineTool({
-  name: "count_words_of",
+  name: "count_words",
   description: "Count the words of a text",
   parameters: z.object({ text: z.string() }),
   retry: "safe",
@@ -34,12 +34,26 @@ test("the tool by itself", async () => {
 test("a durable call, on a plane that is thrown away afterwards", async () => {
   await using plane = await openPlane({ ephemeral: true });
   await plane.serve([countWords]);
-  assert.deepEqual(await plane.call("count_words_of", { text: "one two three" }), { words: 3 });
+  assert.deepEqual(await plane.call("count_words", { text: "one two three" }), { words: 3 });
 });
 `;
 
-const readme = ({ name, target }: ProjectPlan): string => `# ${name}
+const INSTALLING: Readonly<Record<ProjectPlan["source"], string>> = {
+  registry: `
+The packages of Toolplane are not published to npm yet, so \`npm install\` does not find them. In a checkout of Toolplane \`npm run pack\` makes tarballs
+of them: make the project with \`toolplane init --packages DIR\`, where DIR is the folder with the tarballs.
+`,
+  tarballs: `
+The packages of Toolplane come from the tarballs that \`package.json\` names; they are not published to npm yet.
+`,
+  checkout: `
+The packages of Toolplane are links into the checkout that made this project: they are not published to npm yet. \`--conditions=source\` makes Node run
+them as they are, without a build. The folder of the checkout must stay where it is.
+`,
+};
 
+const readme = ({ name, target, source }: ProjectPlan): string => `# ${name}
+${INSTALLING[source]}
 \`\`\`sh
 npm install
 npm test                       # the tool by itself, and on a throw-away plane
@@ -53,22 +67,24 @@ export TOOLPLANE_TOKEN=$(npx toolplane token create --role tool --targets ${targ
 npm start                      # serves src/tools.ts
 \`\`\`
 
-And in a third: \`npx toolplane call count_words_of '{"text": "one two three"}'\`
+And in a third: \`npx toolplane call count_words '{"text": "one two three"}'\`
 `;
 
-const manifest = ({ name, packages }: ProjectPlan): string =>
-  `${JSON.stringify(
+const manifest = ({ name, packages, source }: ProjectPlan): string => {
+  const node = source === "checkout" ? "node --conditions=source" : "node";
+  return `${JSON.stringify(
     {
       name,
       private: true,
       type: "module",
-      scripts: { start: "node src/serve.ts", test: 'node --test "test/*.test.ts"' },
+      scripts: { start: `${node} src/serve.ts`, test: `${node} --test "test/*.test.ts"` },
       dependencies: { ...packages, zod: "^4.6.7" },
       engines: { node: ">=22.18" },
     },
     null,
     2,
   )}\n`;
+};
 
 export const typescriptFiles = (plan: ProjectPlan): Readonly<Record<string, string>> => ({
   "package.json": manifest(plan),

@@ -2,6 +2,7 @@
 
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { ToolplaneError } from "@toolplane/protocol";
 import { WrongUsage } from "../cli/wrong-usage.ts";
 import { type ProjectPlan, planProject } from "./plan-project.ts";
@@ -16,11 +17,17 @@ export interface WriteProjectOptions {
   readonly packages: string | undefined;
 }
 
+/** Four levels up from this file in a checkout of the repository; in an installed package something else. */
+const REPOSITORY = new URL("../../../../", import.meta.url);
+
 /** Beside the build in what is published; in the repository where it is kept. */
 const LIBRARIES = [
   new URL("../python/toolplane.py", import.meta.url),
-  new URL("../../../../hosts/python/toolplane.py", import.meta.url),
+  new URL("hosts/python/toolplane.py", REPOSITORY),
 ];
+
+const findCheckout = (): string | undefined =>
+  existsSync(new URL("packages/sdk/src/index.ts", REPOSITORY)) ? resolve(fileURLToPath(REPOSITORY)) : undefined;
 
 const readLibrary = (): string => {
   const found = LIBRARIES.find((path) => existsSync(path));
@@ -42,7 +49,7 @@ export const writeProject = (
   const { language, version, packages } = options;
   const directory = resolve(options.directory);
   const tarballs = packages === undefined ? [] : findTarballs(resolve(packages), directory);
-  const plan = planProject({ folder: basename(directory), language, version, tarballs });
+  const plan = planProject({ folder: basename(directory), language, version, tarballs, checkout: findCheckout() });
   const files = plan.language === "python" ? pythonFiles(plan, readLibrary()) : typescriptFiles(plan);
   const taken = Object.keys(files).find((name) => existsSync(join(directory, name)));
   if (taken !== undefined)

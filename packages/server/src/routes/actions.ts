@@ -106,6 +106,7 @@ export const actionRoutes: readonly Route[] = [
           headers,
         }),
         actionId,
+        byAgent: caller.token.role === "agent",
         payload: { ...asked, action_id: actionId, args: asked.args ?? {} },
       };
       const { ack, turn } = await submit(action);

@@ -41,7 +41,7 @@ const leaseShape = z.strictObject({
   holder: textOrNull,
   started_at: timeOrNull,
   ended_at: timeOrNull,
-  ended: z.enum(["settled", "canceled", "timed_out", "lapsed", "released", "handed_on"]).nullable(),
+  ended: z.enum(["settled", "canceled", "timed_out", "lapsed", "released", "handed_on", "failed"]).nullable(),
 });
 
 const detailFields = {

@@ -85,11 +85,13 @@ export const cardRoutes: readonly Route[] = [
     gives: "box",
     summary: "The ids of the cards in a box, oldest first.",
     answers: { 200: z.strictObject({ box_id: text, card_ids: z.array(text) }) },
-    handle: async ({ engine, params, own, reply }) => {
+    handle: async (call) => {
+      const { engine, params, own } = call;
       const box = await engine.boxes.loadBox(params.project ?? "", params.box ?? "");
       if (box === undefined) throw missing(params.project ?? "", "box", params.box ?? "");
       const visible = await own.among("card", box.cardIds);
-      return reply(200, { box_id: box.boxId, card_ids: box.cardIds.filter((id) => visible.has(id)) });
+      const shown = box.cardIds.filter((id) => visible.has(id));
+      return answerList(call, "card_ids", shown, { box_id: box.boxId });
     },
   }),
   route({

@@ -1,6 +1,6 @@
 // What needs a person: tokens, dead letters, who serves what.
 
-import { type DeadLetter, ROLES, type Token } from "@toolplane/engine";
+import { type DeadLetter, ROLES, type SeenService, type Token } from "@toolplane/engine";
 import { isToken, ToolplaneError, tryParseJsonStrict } from "@toolplane/protocol";
 import { z } from "zod";
 import { actorOf } from "../http/actor-of.ts";
@@ -57,6 +57,20 @@ const tokenBody = (token: Token): BodyOf<typeof tokenShape> => ({
   created_at: token.createdAt.toISOString(),
   expires_at: token.expiresAt?.toISOString() ?? null,
   revoked_at: token.revokedAt?.toISOString() ?? null,
+});
+
+const serviceShape = z
+  .strictObject({ target: text, holder: text, status: z.enum(["here", "gone"]), last_seen_at: time })
+  .meta({ id: "Service" });
+
+const serviceBody = (
+  { target, holder, lastSeenMs }: SeenService,
+  status: "here" | "gone",
+): BodyOf<typeof serviceShape> => ({
+  target,
+  holder,
+  status,
+  last_seen_at: new Date(lastSeenMs).toISOString(),
 });
 
 const letterBody = (letter: DeadLetter): BodyOf<typeof letterShape> => ({
@@ -186,21 +200,20 @@ export const operationRoutes: readonly Route[] = [
     roles: PEOPLE,
     gives: "work",
     query: pageQuery,
-    summary: "Tool services that asked this process for work within the last minute.",
-    answers: {
-      200: pageOf(z.strictObject({ target: text, holder: text, last_seen_at: time }).meta({ id: "Service" })),
-    },
+    summary: "Tool services that ask this process for work, and those that went away within the last hour.",
+    answers: { 200: pageOf(serviceShape) },
     handle: async (call) => {
       // A service that claims for a project that does not exist was recorded too.
       await refuseUnknownProject(call.engine, call.params.project ?? "");
-      const seen = call.engine.calls.services(call.params.project ?? "");
-      const page = pageOfKnown(seen, ({ target, holder }) => `${target} ${holder}`, call.query);
-      const items = page.items.map(({ target, holder, lastSeenMs }) => ({
-        target,
-        holder,
-        last_seen_at: new Date(lastSeenMs).toISOString(),
-      }));
-      return answerPage(call, items, page.nextCursor);
+      const projectId = call.params.project ?? "";
+      const { calls } = call.engine;
+      const here = calls.services(projectId).map((service) => serviceBody(service, "here"));
+      const gone = calls.goneServices(projectId).map((service) => serviceBody(service, "gone"));
+      // Those that are here first.
+      const keyOf = ({ status, target, holder }: BodyOf<typeof serviceShape>) =>
+        `${status === "here" ? 0 : 1} ${target} ${holder}`;
+      const page = pageOfKnown([...here, ...gone], keyOf, call.query);
+      return answerPage(call, page.items, page.nextCursor);
     },
   }),
 ];

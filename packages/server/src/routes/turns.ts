@@ -148,11 +148,12 @@ export const turnRoutes: readonly Route[] = [
     // `detail=full`: what was said and done, too. A caller that waits for a deliverable does not need it.
     query: z.strictObject({ wait_seconds: waitSeconds.optional(), detail: z.enum(["full"]).optional() }),
     handle: async (call) => {
-      const { engine, processes, params, query, reply, caller } = call;
+      const { engine, processes, params, query, caller } = call;
       const waitMs = (query.wait_seconds ?? 0) * 1000;
       const story = query.detail === "full" ? { forAgent: caller.token.role === "agent" } : undefined;
       const signal = waitMs > 0 ? call.signal : undefined;
-      return reply(200, await readTurn({ engine, processes, story }, keyFrom(params), waitMs, signal));
+      const { steps, ...turn } = await readTurn({ engine, processes, story }, keyFrom(params), waitMs, signal);
+      return answerList(call, "steps", steps, turn);
     },
   }),
   route({

@@ -75,6 +75,7 @@ const contextOf = async (means: AskMeans, body: TurnAskBody) => {
 
 export const planAsk = async (means: AskMeans, body: TurnAskBody) => ({
   ...(await contextOf(means, body)),
+  metadata: body.continue === undefined ? undefined : { continues: body.continue },
   runtimeConfig:
     body.budget === undefined
       ? undefined

@@ -1,7 +1,7 @@
 // What an agent was asked and did, step by step: its instruction, its thoughts, its calls with arguments and results. Made of the
 // cards of the turn's two boxes, for people: long texts are cut.
 
-import type { Engine, StepView, TurnView } from "@toolplane/engine";
+import type { CallView, Engine, StepView, TurnView } from "@toolplane/engine";
 import { CARD_TYPES, type Card, isRecord, storableText } from "@toolplane/protocol";
 import { parametersOf, planShownArguments } from "../calls/shown-arguments.ts";
 
@@ -102,6 +102,18 @@ const planStoryStep = (
   };
 };
 
+type CallTimes = ReadonlyMap<string, Pick<CallView, "createdAt" | "settledAt">>;
+
+/** A call's times are its row's, as everywhere; those of its cards count when retention has forgotten the row. */
+const withTimes = (step: StoryStep, times: CallTimes): StoryStep => ({
+  ...step,
+  calls: step.calls.map((call) => {
+    const known = times.get(call.tool_call_id);
+    if (known === undefined) return call;
+    return { ...call, asked_at: known.createdAt.toISOString(), answered_at: known.settledAt?.toISOString() ?? null };
+  }),
+});
+
 /** The newest instruction of the context box is the turn's own: what it inherits comes first. */
 const planInstruction = (context: readonly Card[]): string | null => {
   const card = context.findLast(({ type }) => type === CARD_TYPES.taskInstruction);
@@ -114,7 +126,7 @@ export interface TurnStory {
 }
 
 export const readStory = async (
-  engine: Pick<Engine, "turns" | "definitions">,
+  engine: Pick<Engine, "turns" | "definitions" | "calls">,
   turn: TurnView,
   steps: readonly StepView[],
   forAgent: boolean,
@@ -131,8 +143,12 @@ export const readStory = async (
       typeof version === "number" ? await parametersOf(engine, { ...made, toolVersion: version }) : undefined;
     shown.set(card.card_id, planShownArguments(card, parameters, forAgent)?.arguments);
   }
+  const asked = steps.flatMap(({ toolCallIds }) => toolCallIds);
+  const found = await engine.calls.find(asked.map((toolCallId) => ({ projectId: turn.projectId, toolCallId })));
+  const times = new Map(found.map((call) => [call.toolCallId, call]));
+  const show: ShowArguments = ({ card_id: id }) => shown.get(id);
   return {
     instruction: planInstruction(context),
-    steps: new Map(steps.map((step) => [step.stepId, planStoryStep(step, own, ({ card_id }) => shown.get(card_id))])),
+    steps: new Map(steps.map((step) => [step.stepId, withTimes(planStoryStep(step, own, show), times)])),
   };
 };

@@ -72,6 +72,34 @@ const explainQueued = (facts: Partial<WhyFacts>) =>
   });
 const api = (pid: number) => ({ pid, host: "box", roles: ["api"], bus: "nats" }) as const;
 
+test.each([
+  ["v1r3", /goes to cg\.v1r3\.demo\..* and is sent again until a service listens there; the service takes no leases/],
+  ["v1r4", /was sent to cg\.v1r4\.demo\..*, once; the service takes no leases/],
+])(
+  "[SEE-16] a command of %s to a service without leases: where it goes, and what the plane cannot know",
+  (version, why) => {
+    const subject = `cg.${version}.demo.public.cmd.tool.text.scrub`;
+    const view = { ...queued, plain: true, subject } as CallView;
+    expect(explainQueued({ view })).toMatchObject({
+      why: expect.stringMatching(why),
+      todo: `see that a service listens on ${subject}, and what its log says`,
+    });
+  },
+);
+
+test("[SEE-16] of a call that is over, only what still matters is listed", () => {
+  const over = {
+    ...view,
+    status: "success",
+    errorCode: null,
+    settledAt: new Date(NOW),
+    settledBy: "tool.text",
+    attempts: 1,
+  };
+  const { facts } = explainQueued({ view: over as CallView, arguments: { a: 1 } });
+  expect(Object.keys(facts)).toEqual(["tool_name", "arguments", "target", "attempts", "created_at", "settled_at"]);
+});
+
 test("[UP-9-7] nobody serves its target: an API says what it can know", () => {
   expect(explainQueued({ processes: [api(1)] })).toMatchObject({
     why: expect.stringContaining("no service for target text has asked for work lately; the call waits"),

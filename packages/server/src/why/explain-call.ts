@@ -7,15 +7,18 @@ import {
   type CallKey,
   type CallView,
   type Engine,
+  type HeldBack,
   isSettled,
 } from "@toolplane/engine";
 import { isRecord } from "@toolplane/protocol";
+import { isLegacySubject } from "@toolplane/protocol/v1r3";
 import { z } from "zod";
 import { parametersOf, planShownArguments } from "../calls/shown-arguments.ts";
 import { type HostProblem, NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { anyObject, type BodyOf, text, textOrNull } from "../http/answers.ts";
 import { describeProcess, type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
 import { adviceForCall } from "./call-advice.ts";
+import { limitFacts, planLimitWhy } from "./limit-problem.ts";
 import { findPinnedProblem, type PinnedProblem, planPinnedWhy } from "./pinned-problem.ts";
 import { isHostTarget, planRoleProblem, roleServing } from "./role-problem.ts";
 
@@ -60,6 +63,10 @@ export interface WhyFacts {
   readonly pinnedProblem?: PinnedProblem | undefined;
   /** The batch that holds it, if one does. */
   readonly batch?: BatchView | undefined;
+  /** The limit that holds it back, if one does. */
+  readonly heldBack?: HeldBack | undefined;
+  /** The code with which its last attempt failed, when it is tried again. */
+  readonly failedWith?: string | undefined;
 }
 
 const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`;
@@ -91,6 +98,18 @@ const placeText = ({ place }: WhyFacts): string =>
     ? ""
     : `, ${place.running} run now, and ${place.ahead} ${place.ahead === 1 ? "is" : "are"} ahead of it`;
 
+/** The plane hears nothing of a service without leases until its result comes. */
+const whyPlain = ({ view, nowMs, busAway = false }: WhyFacts): readonly [string, string | null] => {
+  const { subject } = view;
+  const sent = isLegacySubject(subject)
+    ? `its command goes to ${subject} over NATS, and is sent again until a service listens there`
+    : `its command was sent to ${subject} over NATS, once`;
+  return [
+    `${sent}; the service takes no leases, so the plane hears only its result, and gives up at ${until(view.runDeadline ?? view.queueDeadline, nowMs)}${busAway ? "; NATS is away" : ""}`,
+    busAway ? SEE_NATS : `see that a service listens on ${subject}, and what its log says`,
+  ];
+};
+
 const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
   const { view, nowMs, toolStatus, consumers, hostProblem, hostProcesses = [], processes, busAway = false } = facts;
   if (toolStatus === "paused")
@@ -101,7 +120,9 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
   if (view.availableAt !== null && view.availableAt.getTime() > nowMs)
     return view.attempts > 0
       ? [
-          `its service was lost ${view.attempts} time(s); it is offered again at ${until(view.availableAt, nowMs)}`,
+          facts.failedWith === undefined
+            ? `its service was lost ${view.attempts} time(s); it is offered again at ${until(view.availableAt, nowMs)}`
+            : `attempt ${view.attempts} failed with ${facts.failedWith}; its retry policy tries it again at ${until(view.availableAt, nowMs)}`,
           null,
         ]
       : [`it is for later: it is offered at ${until(view.availableAt, nowMs)}`, null];
@@ -123,6 +144,8 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
       `if it stays so, see what the log of ${who} says of the host`,
     ];
   }
+  if (facts.heldBack !== undefined) return planLimitWhy(facts.heldBack, view.projectId, nowMs);
+  if (view.plain) return whyPlain(facts);
   if (facts.pinnedProblem !== undefined)
     return planPinnedWhy(facts.pinnedProblem, view, until(view.queueDeadline, nowMs));
   const { waitingOnBus = 0 } = facts;
@@ -208,6 +231,37 @@ const batchFacts = ({ batchId, tasks, deadlineAt }: BatchView) => ({
   })),
 });
 
+/** What a person may still ask about a call that is over. The lease, the queue and the services of its target are history then. */
+const settledFacts = ({ view, ...facts }: WhyFacts) => ({
+  tool_name: view.toolName,
+  ...(facts.arguments === undefined ? {} : { arguments: facts.arguments }),
+  target: view.target,
+  attempts: view.attempts,
+  created_at: view.createdAt.toISOString(),
+  settled_at: view.settledAt?.toISOString() ?? null,
+});
+
+const openFacts = ({ view, ...facts }: WhyFacts) => ({
+  tool_name: view.toolName,
+  ...(facts.arguments === undefined ? {} : { arguments: facts.arguments }),
+  tool_status: facts.toolStatus ?? "deleted",
+  target: view.target,
+  attempts: view.attempts,
+  retry_safe: view.retrySafe,
+  lease_holder: view.leaseHolder,
+  lease_expires_at: view.leaseExpiresAt?.toISOString() ?? null,
+  run_deadline: view.runDeadline?.toISOString() ?? null,
+  queue_deadline: view.queueDeadline.toISOString(),
+  consumers: facts.consumers,
+  ...(facts.place === undefined ? {} : facts.place),
+  ...(facts.waitingOnBus === undefined ? {} : { open_fetches: facts.waitingOnBus }),
+  commands_sent: view.publishes,
+  created_at: view.createdAt.toISOString(),
+  ...(facts.batch === undefined ? {} : { batch: batchFacts(facts.batch) }),
+  ...(facts.heldBack === undefined ? {} : { limit: limitFacts(facts.heldBack) }),
+  ...(facts.failedWith === undefined ? {} : { last_failure: facts.failedWith }),
+});
+
 /** Pure: the sentence for a call. */
 export const planExplanation = (facts: WhyFacts): Explanation => {
   const { view } = facts;
@@ -226,24 +280,7 @@ export const planExplanation = (facts: WhyFacts): Explanation => {
     status: view.status,
     why,
     todo,
-    facts: {
-      tool_name: view.toolName,
-      ...(facts.arguments === undefined ? {} : { arguments: facts.arguments }),
-      tool_status: facts.toolStatus ?? "deleted",
-      target: view.target,
-      attempts: view.attempts,
-      retry_safe: view.retrySafe,
-      lease_holder: view.leaseHolder,
-      lease_expires_at: view.leaseExpiresAt?.toISOString() ?? null,
-      run_deadline: view.runDeadline?.toISOString() ?? null,
-      queue_deadline: view.queueDeadline.toISOString(),
-      consumers: facts.consumers,
-      ...(facts.place === undefined ? {} : facts.place),
-      ...(facts.waitingOnBus === undefined ? {} : { open_fetches: facts.waitingOnBus }),
-      commands_sent: view.publishes,
-      created_at: view.createdAt.toISOString(),
-      ...(facts.batch === undefined ? {} : { batch: batchFacts(facts.batch) }),
-    },
+    facts: isSettled(view.status) ? settledFacts(facts) : openFacts(facts),
   };
 };
 
@@ -258,6 +295,12 @@ const holdersOf = async (engine: Engine, { projectId, target }: CallView): Promi
   const newest = await engine.calls.list(projectId, { limit: NEWEST });
   const running = newest.filter((call) => call.status === "running" && call.target === target);
   return new Set(running.map(({ leaseHolder }) => leaseHolder)).size;
+};
+
+/** Undefined when its last attempt did not fail: its service was lost. */
+const lastFailure = async ({ calls }: Pick<Engine, "calls">, view: CallView): Promise<string | undefined> => {
+  const last = (await calls.leases(view)).at(-1);
+  return last?.ended === "failed" ? (last.errorCode ?? "an unknown error") : undefined;
 };
 
 export const explainCall = async (
@@ -300,6 +343,8 @@ export const explainCall = async (
     busAway: planeProcesses.busAway(),
     deadLetterId: letter?.deadLetterId,
     pinnedProblem: await findPinnedProblem(engine, view, services),
+    heldBack: view.status === "queued" ? await engine.calls.heldBack(view) : undefined,
+    failedWith: view.status === "queued" && view.attempts > 0 ? await lastFailure(engine, view) : undefined,
     hostProblem: toolHosts.problemOf(key.projectId, view.target),
     hostProcesses: seen === 0 && isHostTarget(view.target) ? serving : [],
   });

@@ -58,7 +58,7 @@ update state.live_calls set lease_expires_at = now() - interval '1 second', due_
   recordMigration: "insert into public.toolplane_migrations (number, name, hash) values ($1, $2, $3)",
   reviveManyCalls: `
 with moved as (
-  select to_jsonb(p) || jsonb_build_object('status', 'queued', 'due_at', now()) as call
+  select to_jsonb(p) || jsonb_build_object('status', 'queued', 'due_at', now(), 'lane', '') as call
     from state.past_calls p where project_id = $1 order by tool_call_id desc limit 2000
 )
 insert into state.live_calls select c.* from moved, jsonb_populate_record(null::state.live_calls, call) c`,

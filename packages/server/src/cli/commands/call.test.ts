@@ -72,6 +72,23 @@ describe("toolplane call", () => {
     );
   });
 
+  test("[SEE-15] with --wait a server that is not back yet is waited for, with the same key", async () => {
+    const terminal = createFakeTerminal({ answer: script({ fail: refused() }, { fail: refused() }, done) });
+    expect(await terminal.run("call", "echo", "--wait", "30s")).toBe(0);
+    expect(terminal.err()).toBe(
+      "the server at http://127.0.0.1:7420 is away; nothing is written down yet, waiting for it\n",
+    );
+    expect(new Set(terminal.requests.map(({ body }) => String(body)))).toHaveLength(1);
+  });
+
+  test("[SEE-15] without --wait it says at once what to do, and how to wait for a server that restarts", async () => {
+    const terminal = createFakeTerminal({ answer: () => ({ fail: refused() }) });
+    expect(await terminal.run("call", "echo")).toBe(1);
+    expect(terminal.err()).toContain(
+      "start it with: toolplane up (or name another one with --url); if it restarts, --wait 30s makes this command wait for it",
+    );
+  });
+
   test("[API-2-K11] a request whose answer was lost is sent again with the same key", async () => {
     const terminal = createFakeTerminal({ answer: script({ fail: reset() }, { fail: refused() }, done) });
     expect(await terminal.run("call", "echo")).toBe(0);

@@ -9,7 +9,7 @@ import { showOutcome } from "../call-outcome.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { parseDuration, parseMoment } from "../duration.ts";
 import { readInput } from "../input.ts";
-import { leaveRunning, openPatient, waitForCall, withWait } from "../wait-for-call.ts";
+import { leaveRunning, makePatiently, openPatient, waitForCall, withWait } from "../wait-for-call.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 const DEFAULT_WAIT_MS = 30_000;
@@ -59,9 +59,12 @@ export const callCommand: Command = {
       at: flags.at === undefined ? undefined : parseMoment(flags.at, io.now(), "--at"),
     };
     let id: string | undefined;
-    const plane = openPatient(context, () => id && `call ${id}`);
+    // With --wait also a server that is not back yet is waited for: the key makes it the same call.
+    const plane = openPatient(context, () => id && `call ${id}`, flags.wait === undefined ? undefined : waitMs);
     return withWait(context, waitMs, async (wait) => {
-      const made = await plane.start(args[0] ?? "", given, { ...options, signal: wait.signal });
+      const made = await makePatiently(context, wait, () =>
+        plane.start(args[0] ?? "", given, { ...options, signal: wait.signal }),
+      );
       id = parseText(made, "tool_call_id");
       const call = await waitForCall(context, plane, made, wait);
       return isOver(call) ? showOutcome(context, call) : leaveRunning(context, call, wait.signal.aborted);

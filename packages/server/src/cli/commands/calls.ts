@@ -8,7 +8,7 @@ import type { Command } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";
 import { showPage } from "../page.ts";
-import { showCall } from "../show-call.ts";
+import { callSpan, showCall } from "../show-call.ts";
 import { toneOf } from "../tone.ts";
 import { leaveRunning, openPatient, waitForCall, withWait } from "../wait-for-call.ts";
 
@@ -34,6 +34,7 @@ const list: Command = {
         { title: "TOOL", value: (call) => textOf(call, "tool_name") },
         { title: "AGENT", value: (call) => textOf(call, "agent_id") },
         { title: "CREATED", value: (call) => shortTime(call, "created_at") },
+        { title: "TOOK", value: callSpan },
         { title: "ERROR", value: (call) => textOf(call, "error_code") },
       ],
     });

@@ -1,9 +1,19 @@
 // `toolplane cards show`: one stored record, as it is.
 
 import { pathOf } from "@toolplane/sdk/client";
-import { textOf } from "../body.ts";
-import type { Command } from "../command.ts";
+import { parseText, textOf } from "../body.ts";
+import { LAST, newestCall, noCalls } from "../call-id.ts";
+import type { Command, CommandContext } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
+
+/** The newest call's result; its arguments while it has none. */
+const resolveCardId = async (context: CommandContext): Promise<string> => {
+  const given = context.args[0] ?? "";
+  if (given !== LAST) return given;
+  const call = await newestCall(context);
+  if (call === undefined) throw noCalls(context.project);
+  return textOf(call, "tool_result_card_id") ?? parseText(call, "tool_call_card_id");
+};
 
 const show: Command = {
   name: "cards show",
@@ -11,9 +21,11 @@ const show: Command = {
   least: 1,
   most: 1,
   options: ["project"],
-  summary: "show one card: its type, its author and its content",
-  async run({ client, project, args, output }) {
-    const card = await client.request({ path: pathOf("projects", project, "cards", args[0] ?? "") });
+  summary: "show one card: its type, its author and its content (the id last is the newest call's result)",
+  async run(context) {
+    const { client, project, output } = context;
+    const id = await resolveCardId(context);
+    const card = await client.request({ path: pathOf("projects", project, "cards", id) });
     if (output.json) {
       output.data(card);
       return EXIT.ok;

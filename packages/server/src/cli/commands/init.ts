@@ -10,6 +10,9 @@ const NEXT = {
   python: "python3 -m unittest",
 } as const;
 
+const UNPUBLISHED =
+  "the packages are not on npm yet: name the folder with the tarballs of `npm run pack` (--packages DIR), or run init from a checkout";
+
 export const initCommand: Command = {
   name: "init",
   usage: "[DIR]",
@@ -23,9 +26,10 @@ export const initCommand: Command = {
     const directory = resolve(io.cwd, args[0] ?? ".");
     const packages = flags.packages === undefined ? undefined : resolve(io.cwd, flags.packages);
     const { plan, files } = writeProject({ directory, language: flags.language, version: readVersion(), packages });
-    if (output.json) output.data({ directory, name: plan.name, language: plan.language, files });
+    if (output.json) output.data({ directory, name: plan.name, language: plan.language, packages: plan.source, files });
     else {
       output.line(`${plan.language} project ${plan.name} in ${directory}: ${files.join(", ")}`);
+      if (plan.source === "registry") output.line(`note: ${UNPUBLISHED}`);
       output.line(`next: cd ${args[0] ?? "."} && ${NEXT[plan.language]}`);
     }
     return EXIT.ok;

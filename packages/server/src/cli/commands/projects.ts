@@ -1,9 +1,11 @@
 // `toolplane projects ...`.
 
+import { isRecord } from "@toolplane/protocol";
 import { pathOf } from "@toolplane/sdk/client";
 import { parseText, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
+import { readLimits } from "../limits.ts";
 import { showPage } from "../page.ts";
 
 const list: Command = {
@@ -67,6 +69,7 @@ const show: Command = {
         ["title", project.title],
         ["status", project.status],
         ["owner", project.owner_id],
+        ["limits", project.limits],
         ["created", project.created_at],
         ["updated", project.updated_at],
       ]);
@@ -90,4 +93,23 @@ const remove: Command = {
   },
 };
 
-export const projectsCommands: readonly Command[] = [list, create, show, remove];
+const limits: Command = {
+  name: "projects limits",
+  usage: "ID",
+  least: 1,
+  most: 1,
+  options: ["concurrency", "rate", "queue"],
+  summary: "show or change what a project may do at once",
+  async run({ client, args, flags, output }) {
+    const path = pathOf("projects", args[0] ?? "");
+    const body = { limits: readLimits(flags) };
+    const changes = Object.keys(body.limits).length > 0;
+    const project = await client.request(changes ? { method: "PATCH", path, body } : { path });
+    const now = isRecord(project.limits) ? project.limits : {};
+    if (output.json) output.data(now);
+    else output.fields(Object.entries(now).map(([name, value]) => [name, value ?? "none"]));
+    return EXIT.ok;
+  },
+};
+
+export const projectsCommands: readonly Command[] = [list, create, show, limits, remove];

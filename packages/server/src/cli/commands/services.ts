@@ -16,16 +16,21 @@ const services: Command = {
   least: 0,
   most: 0,
   options: ["project"],
-  summary: "list the services that asked for work within the last minute",
+  summary: "list the services that ask for work, and those that went away within the last hour",
   async run(context) {
     const { client, project, io } = context;
     const agoOf = (at: string | undefined): string => `${spanText(io.now() - Date.parse(at ?? ""))} ago`;
     showPage(context, await client.request({ path: pathOf("projects", project, "services") }), {
-      empty: `no service of project ${project} has asked this server for work within the last minute`,
+      empty: `no service of project ${project} has asked this server for work within the last hour`,
       columns: [
         { title: "TARGET", value: (service) => textOf(service, "target") },
         { title: "SERVICE", value: (service) => textOf(service, "holder") },
-        { title: "LAST ASKED", value: (service) => agoOf(textOf(service, "last_seen_at")) },
+        {
+          title: "STATUS",
+          value: (service) => textOf(service, "status") ?? null,
+          tone: (service) => (textOf(service, "status") === "gone" ? "attention" : undefined),
+        },
+        { title: "LAST HEARD", value: (service) => agoOf(textOf(service, "last_seen_at")) },
       ],
     });
     return EXIT.ok;

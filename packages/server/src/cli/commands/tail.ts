@@ -3,10 +3,11 @@
 
 import type { PlaneEvent } from "@toolplane/sdk/client";
 import type { Command, CommandContext } from "../command.ts";
-import { EVENT_KINDS, type EventLine, planEventLine } from "../event-line.ts";
+import { CALL_ENDS, EVENT_KINDS, type EventLine, planEventLine } from "../event-line.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Flags } from "../options.ts";
 import { oneLine } from "../plain-text.ts";
+import { spanText } from "../time-text.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 const readKinds = ({ only }: Flags): ReadonlySet<string> => {
@@ -30,13 +31,35 @@ export const planFilter = (flags: Flags): ((line: EventLine) => boolean) => {
 
 const AGENT_WIDTH = 10;
 
+/** Calls that were asked for and have not ended; more than that at once are shown without how long they took. */
+const MAX_OPEN = 10_000;
+
+/** How long a call took from its request to its end, if both were seen. */
+export const createSpans = (): ((line: EventLine) => string) => {
+  const asked = new Map<string, string>();
+  return ({ id, phase, at }) => {
+    if (at === undefined || phase === undefined) return "";
+    if (phase === "dispatched") {
+      if (asked.size < MAX_OPEN) asked.set(id, at);
+      return "";
+    }
+    const from = asked.get(id);
+    if (from === undefined || !CALL_ENDS.has(phase)) return "";
+    asked.delete(id);
+    return ` in ${spanText(Date.parse(at) - Date.parse(from))}`;
+  };
+};
+
 /** Shows events; one that does not say when it happened has the time of the one before it. */
 const createShow = ({ output, io, flags }: CommandContext): ((event: PlaneEvent) => void) => {
   const isWanted = planFilter(flags);
+  const spanOf = createSpans();
   let last: string | undefined;
   return (event) => {
     const line = planEventLine(event);
-    if (line === undefined || !isWanted(line)) return;
+    if (line === undefined) return;
+    const took = spanOf(line);
+    if (!isWanted(line)) return;
     const { id, kind, subject, payload } = event;
     if (output.json) {
       output.data({ ...(id === undefined ? {} : { id }), event: kind, subject, payload });
@@ -47,7 +70,9 @@ const createShow = ({ output, io, flags }: CommandContext): ((event: PlaneEvent)
     const { paint } = output;
     const time = paint("faint", last.slice(11, 19));
     const about = line.id === "" ? "" : `  ${paint("faint", oneLine(line.id))}`;
-    output.line(`${time}  ${oneLine(line.agent).padEnd(AGENT_WIDTH)}  ${paint(line.tone, oneLine(line.text))}${about}`);
+    output.line(
+      `${time}  ${oneLine(line.agent).padEnd(AGENT_WIDTH)}  ${paint(line.tone, oneLine(line.text))}${took}${about}`,
+    );
   };
 };
 

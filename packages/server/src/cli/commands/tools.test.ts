@@ -38,6 +38,14 @@ describe("toolplane tools accept", () => {
       /^accepted pay version 3\nFIELD +BEFORE +ACCEPTED *\noptions.approval +"required" +- +weakens\n$/,
     );
   });
+
+  test("[SEC-guard-11] a person who accepts a service without leases is told that the pin ends", async () => {
+    const unpinned = { ...pending, weakens: ["options.pin", "options.service"], changes: [] };
+    const options = { service: "plain" };
+    const terminal = terminalWith({}, { body: { ...tool, options, version: 3, accepted: unpinned } });
+    expect(await terminal.run("tools", "accept", "pay")).toBe(0);
+    expect(terminal.err()).toContain("calls of pay are no longer pinned to the version they were made under");
+  });
 });
 
 test("tools show asks for a deleted tool too, by the question a tool's token may put", async () => {

@@ -1,10 +1,12 @@
 // `toolplane tools ...`: the tools of a project.
 
+import { isRecord } from "@toolplane/protocol";
 import { type Body, pathOf } from "@toolplane/sdk/client";
 import { applyFiles } from "../apply-files.ts";
 import { cellOf, shortTime, targetOf, textOf } from "../body.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
+import type { Output } from "../output.ts";
 import { showPage } from "../page.ts";
 import { partOf, pendingOf, sayWaiting, showChanges, showHistory, showPending } from "../pending.ts";
 import { shorten } from "../plain-text.ts";
@@ -134,6 +136,16 @@ const waitingLike = async ({ client, project }: CommandContext, start: string): 
   return found.filter((tool) => textOf(tool, "tool_name")?.startsWith(start) === true);
 };
 
+/** A person who accepts a service without leases gives up `pin: strict`, and may not see that in a list of changes. */
+const sayUnpinned = (output: Output, name: string, tool: Body): void => {
+  const { weakens } = partOf(tool, "accepted");
+  const isPlain = isRecord(tool.options) && tool.options.service === "plain";
+  if (!isPlain || !Array.isArray(weakens) || !weakens.includes("options.pin")) return;
+  output.note(
+    `calls of ${name} are no longer pinned to the version they were made under: its service takes no leases, and a lease is what checks the version`,
+  );
+};
+
 /** An imported API has hundreds of tools: a person looks at the list and accepts them by the start of their names. */
 const acceptAll = async (context: CommandContext, start: string): Promise<number> => {
   const { client, project, output } = context;
@@ -144,6 +156,7 @@ const acceptAll = async (context: CommandContext, start: string): Promise<number
     const body = { version: Number(cellOf(pendingOf(tool), "version")) };
     accepted.push(await client.request({ method: "POST", path: toolPath(project, name, "accept"), body }));
     if (!output.json) output.line(`accepted ${name} version ${body.version}`);
+    if (!output.json) sayUnpinned(output, name, accepted.at(-1) ?? {});
   }
   if (output.json) output.data({ items: accepted });
   else if (accepted.length === 0) output.line(`no version of a tool ${start}... of project ${project} waits`);
@@ -170,6 +183,7 @@ const accept: Command = {
     }
     output.line(`accepted ${name} version ${cellOf(tool, "version") ?? "?"}`);
     showChanges(output, partOf(tool, "accepted"), "ACCEPTED");
+    sayUnpinned(output, name, tool);
     return EXIT.ok;
   },
 };

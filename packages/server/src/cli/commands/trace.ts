@@ -1,18 +1,31 @@
 // `toolplane trace`: everything that came of one request, as a tree. A call's or a turn's id stands for its trace.
 
-import { isToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { type Body, pathOf } from "@toolplane/sdk/client";
 import { itemsOf, parseText, textOf } from "../body.ts";
+import { LAST, newestCall } from "../call-id.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Output } from "../output.ts";
 import { oneLine } from "../plain-text.ts";
 import { spanOf } from "../time-text.ts";
 import { toneOf } from "../tone.ts";
+import { newestTurn } from "../turn-id.ts";
+
+/** The trace of the newest call or turn, whichever was made later. */
+const newestTrace = async (context: CommandContext): Promise<string> => {
+  const found = [await newestCall(context), await newestTurn(context)].filter((one) => one !== undefined);
+  const [newest] = found.sort((a, b) => (textOf(b, "created_at") ?? "").localeCompare(textOf(a, "created_at") ?? ""));
+  if (newest === undefined)
+    throw new ToolplaneError("not_found", `project ${context.project} has no calls or turns yet`);
+  return parseText(newest, "trace_id");
+};
 
 /** The trace of a call or a turn with this id; the id itself when there is none, for it is a trace then. */
-const resolveTraceId = async ({ client, project, args }: CommandContext): Promise<string> => {
+const resolveTraceId = async (context: CommandContext): Promise<string> => {
+  const { client, project, args } = context;
   const id = args[0] ?? "";
+  if (id === LAST) return newestTrace(context);
   const kind = id.startsWith("turn_") ? "turns" : "calls";
   try {
     return parseText(await client.request({ path: pathOf("projects", project, kind, id) }), "trace_id");
@@ -48,7 +61,7 @@ export const traceCommand: Command = {
   least: 1,
   most: 1,
   options: ["project"],
-  summary: "show what came of one request as a tree; takes the id of a trace, a call or a turn",
+  summary: "show what came of one request as a tree; takes the id of a trace, a call or a turn, or last",
   async run(context) {
     const { client, project, output } = context;
     const trace = await client.request({ path: pathOf("projects", project, "traces", await resolveTraceId(context)) });

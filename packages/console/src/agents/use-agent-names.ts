@@ -1,0 +1,24 @@
+// What agents are called: those that were made for a task have long ids and short display names.
+
+import { useCallback } from "react";
+import { type Page, projectPath, request } from "../api/request.ts";
+import { useLoad } from "../api/use-load.ts";
+import type { TraceNode } from "../trace/trace-body.ts";
+import type { AgentBody } from "./agent-body.ts";
+
+/** Ids that no name is known for are cut: their beginning is enough to tell them apart on one page. */
+const ID_CHARS = 20;
+
+export const useAgentNames = (project: string, round: string): ((node: TraceNode) => string) => {
+  const path = `${projectPath(project, "agents")}?all=true&limit=500`;
+  const agents = useLoad(`${path} ${round}`, (signal) => request<Page<AgentBody>>(path, { signal }));
+  const { value } = agents;
+  return useCallback(
+    ({ kind, name, id }: TraceNode) => {
+      if (kind !== "turn") return name ?? id;
+      const known = value?.items.find(({ agent_id }) => agent_id === name)?.display_name;
+      return known || (name ?? id).slice(0, ID_CHARS);
+    },
+    [value],
+  );
+};

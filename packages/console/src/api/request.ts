@@ -1,0 +1,53 @@
+// One way to ask the API: JSON in and out, with the session's cookie, and every failure an ApiProblem.
+
+import { ApiProblem, awayProblem, parseProblem } from "./problem.ts";
+
+export interface Asked {
+  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** `projectPath("demo", "calls", id)`: ids may hold any character. */
+export const projectPath = (project: string, ...parts: readonly string[]): string =>
+  `/projects/${[project, ...parts].map(encodeURIComponent).join("/")}`;
+
+export const withQuery = (path: string, query: Readonly<Record<string, string | number | undefined>>): string => {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return text === "" ? path : `${path}?${text}`;
+};
+
+const isAbort = (thrown: unknown): boolean => thrown instanceof DOMException && thrown.name === "AbortError";
+
+export const request = async <Answer>(path: string, asked: Asked = {}): Promise<Answer> => {
+  const { method = "GET", body, signal, headers } = asked;
+  const response = await fetch(path, {
+    method,
+    credentials: "same-origin",
+    redirect: "error",
+    headers: {
+      accept: "application/json",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  }).catch((thrown: unknown) => {
+    throw isAbort(thrown) ? thrown : awayProblem();
+  });
+  const text = await response.text();
+  if (!response.ok) throw parseProblem(response.status, text);
+  if (text === "") return undefined as Answer;
+  try {
+    return JSON.parse(text) as Answer;
+  } catch {
+    throw new ApiProblem({ code: "not_json", message: "The server's answer is not JSON.", status: response.status });
+  }
+};
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next_cursor: string | null;
+}

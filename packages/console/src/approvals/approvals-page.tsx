@@ -1,0 +1,119 @@
+// Approvals: calls that wait for a person, with what will be done. The longest waiting is first.
+
+import { type ReactNode, useState } from "react";
+import { projectPath, request } from "../api/request.ts";
+import { useAct } from "../api/use-act.ts";
+import { usePages } from "../api/use-pages.ts";
+import { kindOf } from "../events/call-event.ts";
+import { useReloadOn } from "../events/event-hub.tsx";
+import { ValueView } from "../json/value-view.tsx";
+import { Button } from "../parts/button.tsx";
+import { MoreButton } from "../parts/more-button.tsx";
+import { ReasonDialog } from "../parts/reason-dialog.tsx";
+import { Page } from "../parts/section.tsx";
+import { Empty, Show } from "../parts/states.tsx";
+import { When } from "../parts/when.tsx";
+import { Link } from "../router/use-place.tsx";
+import { useSession } from "../session/session.tsx";
+import { Text } from "../text/text.tsx";
+
+interface Waiting {
+  readonly tool_call_id: string;
+  readonly tool_name: string;
+  readonly agent_id: string;
+  readonly agent_turn_id: string;
+  readonly arguments: unknown;
+  readonly asked_at: string;
+  readonly expires_at: string | null;
+}
+
+const PHASES: ReadonlySet<unknown> = new Set(["approval_wanted", "approval_decided", "canceled", "settled", "dead"]);
+
+interface CardProps {
+  readonly project: string;
+  readonly waiting: Waiting;
+  readonly onDone: () => void;
+}
+
+const ApprovalCard = ({ project, waiting, onDone }: CardProps): ReactNode => {
+  const { rights } = useSession();
+  const [asked, setAsked] = useState<"approve" | "deny">();
+  const decide = useAct(async (verb: "approve" | "deny", reason: string) => {
+    const path = projectPath(project, "calls", waiting.tool_call_id, verb);
+    await request(path, { method: "POST", body: reason === "" ? {} : { reason } });
+    setAsked(undefined);
+    onDone();
+  });
+  return (
+    <li className="card approval">
+      <h2>
+        <Link to={{ kind: "call", project, id: waiting.tool_call_id }}>
+          <Text most={64}>{waiting.tool_name}</Text>
+        </Link>
+      </h2>
+      <p className="muted">
+        <Text>{waiting.agent_id}</Text> asked, <When at={waiting.asked_at} />
+        {waiting.expires_at !== null && (
+          <>
+            ; decide before <When at={waiting.expires_at} />
+          </>
+        )}
+      </p>
+      <ValueView label="It will run with" value={waiting.arguments} />
+      {rights.canOperate ? (
+        <p className="acts">
+          <Button kind="main" onClick={() => setAsked("approve")}>
+            Approve
+          </Button>
+          <Button onClick={() => setAsked("deny")}>Deny</Button>
+        </p>
+      ) : (
+        <p className="note">An operator decides about it.</p>
+      )}
+      {asked !== undefined && (
+        <ReasonDialog
+          title={asked === "approve" ? "Approve this call" : "Deny this call"}
+          act={asked === "approve" ? "Approve" : "Deny"}
+          isRisky={asked === "deny"}
+          isBusy={decide.isBusy}
+          problem={decide.problem}
+          onAct={(reason) => decide.run(asked, reason)}
+          onClose={() => {
+            decide.clear();
+            setAsked(undefined);
+          }}
+        />
+      )}
+    </li>
+  );
+};
+
+export const ApprovalsPage = ({ project }: { readonly project: string }): ReactNode => {
+  const waiting = usePages<Waiting>(projectPath(project, "approvals"), { limit: 50 });
+  useReloadOn((event) => kindOf(event) === "call" && PHASES.has(event.payload.phase), waiting.reload);
+  return (
+    <Page title="Approvals" lead="Calls that run only after a person said yes.">
+      <Show what="approvals" value={waiting.items} problem={waiting.problem} reload={waiting.reload}>
+        {(items) =>
+          items.length === 0 ? (
+            <Empty title="No call waits for you">
+              <p>
+                A tool with the option <code>approval: required</code> stops here before each call. New ones appear by
+                themselves.
+              </p>
+            </Empty>
+          ) : (
+            <>
+              <ul className="cards">
+                {items.map((item) => (
+                  <ApprovalCard key={item.tool_call_id} project={project} waiting={item} onDone={waiting.reload} />
+                ))}
+              </ul>
+              <MoreButton more={waiting.more} />
+            </>
+          )
+        }
+      </Show>
+    </Page>
+  );
+};

@@ -1,0 +1,48 @@
+// A call as the API shows it, whole.
+
+import type { ListedCall } from "../calls/call-rows.ts";
+
+export interface LeaseBody {
+  readonly attempt: number;
+  readonly holder: string;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  readonly ended: string | null;
+}
+
+export interface CallBody extends ListedCall {
+  readonly tool_call_card_id: string;
+  readonly tool_result_card_id?: string;
+  readonly after_execution: string;
+  readonly trace_id: string;
+  readonly step_id: string;
+  readonly channel_id: string;
+  readonly target: string;
+  readonly tool_version: number | null;
+  readonly definition_hash: string | null;
+  readonly retry_safe: boolean;
+  readonly lease: { readonly holder: string; readonly expires_at: string | null } | null;
+  readonly leases?: readonly LeaseBody[];
+  readonly run_deadline: string | null;
+  readonly queue_deadline: string | null;
+  readonly available_at: string | null;
+  readonly settled_by: string | null;
+  readonly idempotency_key: string | null;
+  readonly retry_of: string | null;
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  readonly argument_layers?: {
+    readonly defaults: readonly string[];
+    readonly fixed: readonly string[];
+    readonly envs: Readonly<Record<string, string>>;
+    readonly hidden: readonly string[];
+  };
+  readonly result?: unknown;
+  readonly error?: unknown;
+  readonly diagnostics?: unknown;
+}
+
+export interface WhyBody {
+  readonly why: string;
+  readonly todo: string | null;
+  readonly facts: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,216 @@
+// Call: what happened to it, why it is where it is, and what to do about it.
+
+import type { ReactNode } from "react";
+import { isRecord } from "../api/problem.ts";
+import { projectPath, request } from "../api/request.ts";
+import { useLoad } from "../api/use-load.ts";
+import { isOver } from "../calls/call-rows.ts";
+import { callOf, turnOf } from "../events/call-event.ts";
+import { useReloadOn } from "../events/event-hub.tsx";
+import { ValueView } from "../json/value-view.tsx";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Facts, Page, Section } from "../parts/section.tsx";
+import { Show } from "../parts/states.tsx";
+import { Status } from "../parts/status.tsx";
+import { When } from "../parts/when.tsx";
+import { Link } from "../router/use-place.tsx";
+import { Text } from "../text/text.tsx";
+import { visibleText } from "../text/visible-text.ts";
+import { CallActs } from "./call-acts.tsx";
+import type { CallBody, WhyBody } from "./call-body.ts";
+import { CallParts } from "./call-parts.tsx";
+import { asCommand, asCurl, asTypeScript } from "./copy-as.ts";
+import { TimelineView } from "./timeline-view.tsx";
+
+const textIn = (value: unknown, name: string): string | undefined => {
+  const found = isRecord(value) ? value[name] : undefined;
+  return typeof found === "string" ? found : undefined;
+};
+
+const ErrorCard = ({ error, advice }: { readonly error: unknown; readonly advice: string | null }): ReactNode => (
+  <Section title="Error">
+    <div className="problem">
+      <p>
+        <Text most={4_000}>{textIn(error, "message") ?? JSON.stringify(error) ?? ""}</Text>{" "}
+        {textIn(error, "code") !== undefined && <code className="code">{textIn(error, "code")}</code>}
+      </p>
+      {advice !== null && (
+        <p className="todo">
+          <Text most={2_000}>{advice}</Text>
+        </p>
+      )}
+    </div>
+    {isRecord(error) && error.detail !== undefined && error.detail !== null && (
+      <ValueView label="Detail" value={error.detail} />
+    )}
+  </Section>
+);
+
+const LAYERS = [
+  ["defaults", "by default"],
+  ["fixed", "fixed by the author"],
+  ["hidden", "hidden"],
+] as const;
+
+const LayersNote = ({ layers }: { readonly layers: CallBody["argument_layers"] }): ReactNode => {
+  if (layers === undefined) return null;
+  const said = LAYERS.flatMap(([name, words]) =>
+    layers[name].length === 0 ? [] : [`${layers[name].join(", ")}: ${words}`],
+  );
+  const envs = Object.entries(layers.envs).map(([name, variable]) => `${name}: from the variable ${variable}`);
+  const all = [...said, ...envs];
+  return all.length === 0 ? null : <p className="note">{visibleText(all.join("; "))}</p>;
+};
+
+interface Step {
+  readonly started_at: string | null;
+}
+
+/** When the agent's next step began; direct calls have no agent that goes on. */
+const useResumedAt = (project: string, call: CallBody | undefined): string | null | undefined => {
+  const turn = call?.agent_turn_id;
+  const isAgents = call !== undefined && call.agent_id !== "sys.api" && call.settled_at !== null;
+  const steps = useLoad(isAgents && turn !== undefined ? `steps of ${turn}` : undefined, async (signal) => {
+    const body = await request<{ steps: readonly Step[] }>(projectPath(project, "turns", turn ?? ""), { signal });
+    return body.steps;
+  });
+  const settled = call?.settled_at ?? "";
+  return steps.value?.map(({ started_at }) => started_at).find((at) => at !== null && at >= settled);
+};
+
+interface BodyProps {
+  readonly project: string;
+  readonly call: CallBody;
+  readonly why: WhyBody | undefined;
+}
+
+const CallContent = ({ project, call, why }: BodyProps): ReactNode => {
+  const resumedAt = useResumedAt(project, call);
+  const copied = {
+    url: window.location.origin,
+    project,
+    toolName: call.tool_name,
+    arguments: call.arguments ?? {},
+  };
+  const over = isOver(call.status);
+  return (
+    <>
+      {why !== undefined && (
+        <Section title={over ? "What happened" : "Why it is here"}>
+          <p className="why">
+            <Text most={4_000}>{why.why}</Text>
+          </p>
+          {why.todo !== null && call.error === undefined && (
+            <p className="todo">
+              <Text most={2_000}>{why.todo}</Text>
+            </p>
+          )}
+        </Section>
+      )}
+      {call.error !== undefined && <ErrorCard error={call.error} advice={why?.todo ?? null} />}
+      <CallParts id={call.tool_call_id} />
+      <Section title="Timeline">
+        <TimelineView call={call} resumedAt={resumedAt} />
+      </Section>
+      <div className="columns">
+        <Section title="Given">
+          <ValueView label="Arguments" value={call.arguments ?? {}} />
+          <LayersNote layers={call.argument_layers} />
+        </Section>
+        {call.result !== undefined && call.result !== null && (
+          <Section title="Came back">
+            <ValueView label="Result" value={call.result} />
+          </Section>
+        )}
+      </div>
+      {call.diagnostics !== undefined && call.diagnostics !== null && (
+        <Section title="Diagnostics">
+          <p className="note">For operators: what the service said about its failure. No card holds it.</p>
+          <ValueView label="Diagnostics" value={call.diagnostics} />
+        </Section>
+      )}
+      <Section title="Facts">
+        <Facts
+          facts={[
+            ["Call", <code key="id">{call.tool_call_id}</code>],
+            [
+              "Turn",
+              call.agent_id === "sys.api" ? undefined : (
+                <Link key="turn" to={{ kind: "turn", project, id: call.agent_turn_id }}>
+                  {call.agent_turn_id}
+                </Link>
+              ),
+            ],
+            [
+              "Trace",
+              <Link key="trace" to={{ kind: "trace", project, id: call.trace_id }}>
+                {call.trace_id}
+              </Link>,
+            ],
+            ["Asked by", <Text key="agent">{call.agent_id}</Text>],
+            ["Target", <Text key="target">{call.target}</Text>],
+            ["Tool version", call.tool_version],
+            ["Asked", <When key="c" at={call.created_at} />],
+            ["Ended", call.settled_at && <When key="s" at={call.settled_at} />],
+            ["Settled by", call.settled_by && <Text key="by">{call.settled_by}</Text>],
+            ["Attempts", call.attempts],
+            ["May be run again after a crash", call.retry_safe ? "yes" : "no"],
+            ["Runs until", over ? undefined : call.run_deadline && <When key="r" at={call.run_deadline} />],
+            ["Waits until", over ? undefined : call.queue_deadline && <When key="q" at={call.queue_deadline} />],
+            ["Key", call.idempotency_key && <Text key="key">{call.idempotency_key}</Text>],
+            [
+              "Made again from",
+              call.retry_of && (
+                <Link key="retry" to={{ kind: "call", project, id: call.retry_of }}>
+                  {call.retry_of}
+                </Link>
+              ),
+            ],
+            ["Call card", <code key="card">{call.tool_call_card_id}</code>],
+            ["Result card", call.tool_result_card_id && <code key="rcard">{call.tool_result_card_id}</code>],
+          ]}
+        />
+        <div className="acts">
+          <CopyButton text={asCurl(copied)} label="Copy as curl" />
+          <CopyButton text={asCommand(copied)} label="Copy as command" />
+          <CopyButton text={asTypeScript(copied)} label="Copy as TypeScript" />
+        </div>
+      </Section>
+    </>
+  );
+};
+
+export const CallPage = ({ project, id }: { readonly project: string; readonly id: string }): ReactNode => {
+  const path = projectPath(project, "calls", id);
+  const call = useLoad(path, (signal) => request<CallBody>(path, { signal }));
+  const why = useLoad(`${path}/why`, (signal) => request<WhyBody>(`${path}/why`, { signal }));
+  const { reload } = call;
+  const again = (): void => {
+    reload();
+    why.reload();
+  };
+  useReloadOn((event) => callOf(event) === id && event.isLogged && turnOf(event) !== "", again);
+  const { value } = call;
+  return (
+    <Page
+      title={
+        <>
+          <span className="kicker">Call</span>{" "}
+          {value === undefined ? (
+            <code>{visibleText(id)}</code>
+          ) : (
+            <Link to={{ kind: "tool", project, id: value.tool_name }}>
+              <Text most={64}>{value.tool_name}</Text>
+            </Link>
+          )}
+        </>
+      }
+      lead={value && <Status status={value.status} />}
+      acts={value && <CallActs project={project} call={value} onDone={again} />}
+    >
+      <Show what="the call" {...call}>
+        {(body) => <CallContent project={project} call={body} why={why.value} />}
+      </Show>
+    </Page>
+  );
+};

@@ -1,0 +1,88 @@
+// The health of the plane in one line: server, store, bus, services, hosts. What is not well says what to do.
+
+import { type ReactNode, useEffect } from "react";
+import { projectPath, request } from "../api/request.ts";
+import { useLoad } from "../api/use-load.ts";
+import { useHub } from "../events/event-hub.tsx";
+import type { HostBody, ServiceBody } from "../fleet/fleet-body.ts";
+import { Link } from "../router/use-place.tsx";
+
+interface Health {
+  readonly status: string;
+  readonly version: string;
+  readonly store: string;
+  readonly bus: string;
+  readonly bus_connected?: boolean;
+  readonly roles: readonly string[];
+  readonly loop_pause_ms?: number;
+}
+
+const EVERY_MS = 5_000;
+/** The server logs a pause of this length, too. */
+const LONG_PAUSE_MS = 250;
+
+const useEvery = (act: () => void): void => {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) act();
+    }, EVERY_MS);
+    return () => clearInterval(timer);
+  }, [act]);
+};
+
+const Light = ({ tone, children }: { readonly tone: string; readonly children: ReactNode }): ReactNode => (
+  <li className={`light ${tone}`}>
+    <span className="lamp" aria-hidden="true" />
+    {children}
+  </li>
+);
+
+export const HealthStrip = ({ project }: { readonly project: string }): ReactNode => {
+  const { state } = useHub();
+  const health = useLoad("health", (signal) => request<Health>("/health", { signal }));
+  const services = useLoad(`services ${project}`, (signal) =>
+    request<{ items: readonly ServiceBody[] }>(projectPath(project, "services"), { signal }),
+  );
+  const hosts = useLoad(`hosts ${project}`, (signal) =>
+    request<{ items: readonly HostBody[] }>(projectPath(project, "hosts"), { signal }),
+  );
+  useEvery(health.reload);
+  useEvery(services.reload);
+  useEvery(hosts.reload);
+  const { value, problem } = health;
+  const isUp = value?.status === "ok" && problem === undefined;
+  const failed = hosts.value?.items.filter(({ state: phase }) => phase === "failed") ?? [];
+  const targets = new Set(services.value?.items.map(({ target }) => target));
+  const toServices = { kind: "page", project, page: "services" } as const;
+  return (
+    <ul className="health" aria-label="Health of the plane">
+      <Light tone={state === "live" ? "good" : "warn"}>
+        {state === "live" ? "live" : state === "away" ? "connecting again" : "connecting"}
+      </Light>
+      <Light tone={isUp ? "good" : "bad"}>
+        {isUp ? `server ${value.version}` : (problem?.message ?? (value === undefined ? "asking" : value.status))}
+      </Light>
+      {value !== undefined && <Light tone={value.status === "store_away" ? "bad" : "good"}>{value.store} store</Light>}
+      {value !== undefined && (
+        <Light tone={value.bus_connected === false ? "warn" : "good"}>
+          {value.bus} bus{value.bus_connected === false ? " is away: calls are late" : ""}
+        </Light>
+      )}
+      {(value?.loop_pause_ms ?? 0) >= LONG_PAUSE_MS && (
+        <Light tone="warn">{`paused for ${value?.loop_pause_ms} ms`}</Light>
+      )}
+      {services.value !== undefined && (
+        <Light tone={targets.size > 0 ? "good" : "warn"}>
+          <Link to={toServices}>{targets.size === 1 ? "1 target served" : `${targets.size} targets served`}</Link>
+        </Light>
+      )}
+      {(hosts.value?.items.length ?? 0) > 0 && (
+        <Light tone={failed.length > 0 ? "bad" : "good"}>
+          <Link to={toServices}>
+            {failed.length > 0 ? `${failed.length} of ${hosts.value?.items.length} hosts failed` : "hosts"}
+          </Link>
+        </Light>
+      )}
+    </ul>
+  );
+};

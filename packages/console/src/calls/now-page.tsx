@@ -1,0 +1,101 @@
+// Now: what is happening. Calls as they come, how many, how fast, how many wait, and whether the plane is well.
+
+import { type ReactNode, useMemo } from "react";
+import { SmallChart } from "../charts/small-chart.tsx";
+import { ProblemNote } from "../parts/problem-note.tsx";
+import { Page } from "../parts/section.tsx";
+import { spanText } from "../parts/span-text.ts";
+import { Empty, Loading } from "../parts/states.tsx";
+import { setQuery, useHere } from "../router/use-place.tsx";
+import { useTheme } from "../shell/theme.tsx";
+import { FilterBar, filterIn } from "./call-filter.tsx";
+import { CallList } from "./call-list.tsx";
+import { isOpenFilter, shownRows } from "./call-rows.ts";
+import { FirstCall } from "./first-call.tsx";
+import { HealthStrip } from "./health-strip.tsx";
+import { chartData, percentile, type Second } from "./rates.ts";
+import { useCalls } from "./use-calls.ts";
+
+const RECENT_SECONDS = 10;
+
+const Charts = ({ seconds }: { readonly seconds: readonly Second[] }): ReactNode => {
+  const { theme } = useTheme();
+  const data = chartData(seconds, Date.now());
+  const recent = seconds.slice(-RECENT_SECONDS);
+  const rate = recent.reduce((sum, { ended }) => sum + ended, 0) / RECENT_SECONDS;
+  const failed = recent.reduce((sum, second) => sum + second.failed, 0);
+  const median = percentile(
+    seconds.flatMap(({ spans }) => spans),
+    0.5,
+  );
+  const last = seconds.at(-1);
+  return (
+    <div className="charts">
+      <SmallChart
+        title="Calls ended per second"
+        now={`${rate.toFixed(1)}/s${failed > 0 ? `, ${failed} failed` : ""}`}
+        times={data.times}
+        theme={theme}
+        lines={[
+          { label: "ended", colour: "--good", values: data.ended, isFilled: true },
+          { label: "failed", colour: "--bad", values: data.failed, isFilled: true },
+        ]}
+      />
+      <SmallChart
+        title="Time from asked to ended"
+        now={median === undefined ? "no call ended lately" : `half within ${spanText(median)}`}
+        times={data.times}
+        theme={theme}
+        lines={[
+          { label: "95 %", colour: "--warn", values: data.slow, isSparse: true },
+          { label: "half", colour: "--busy", values: data.median, isSparse: true },
+        ]}
+      />
+      <SmallChart
+        title="Open calls"
+        now={`${last?.queued ?? 0} wait, ${last?.running ?? 0} run`}
+        times={data.times}
+        theme={theme}
+        lines={[
+          { label: "waiting", colour: "--warn", values: data.queued, isFilled: true },
+          { label: "running", colour: "--busy", values: data.running },
+        ]}
+      />
+    </div>
+  );
+};
+
+export const NowPage = ({ project }: { readonly project: string }): ReactNode => {
+  const { query } = useHere();
+  const filter = filterIn(query);
+  const { rows, seconds, isListed, problem, older, relist } = useCalls(project);
+  const { tool, agent, status, error } = filter;
+  const shown = useMemo(() => shownRows(rows, { tool, agent, status, error }), [rows, tool, agent, status, error]);
+  const isEmpty = rows.order.length === 0;
+  return (
+    <Page title="Now" lead={<HealthStrip project={project} />}>
+      <Charts seconds={seconds} />
+      <FilterBar filter={filter} />
+      {problem !== undefined && <ProblemNote problem={problem} onRetry={relist} />}
+      {!isListed && isEmpty && problem === undefined && <Loading what="calls" />}
+      {isListed && isEmpty && <FirstCall project={project} />}
+      {!isEmpty && shown.length === 0 && (
+        <Empty title="No call fits the filters">
+          <p>
+            {`${rows.order.length} calls are loaded. `}
+            <button
+              type="button"
+              className="button plain"
+              onClick={() => setQuery({ tool: "", agent: "", status: "", error: "" })}
+            >
+              Remove the filters
+            </button>
+          </p>
+        </Empty>
+      )}
+      {shown.length > 0 && (
+        <CallList key={isOpenFilter(filter) ? "all" : "some"} project={project} rows={shown} older={older} />
+      )}
+    </Page>
+  );
+};

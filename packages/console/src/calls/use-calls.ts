@@ -1,0 +1,105 @@
+// The calls of a project as they happen: listed when the stream is fresh, then moved on by events. A list of failures is asked for
+// when calls failed, because events do not say with which code.
+
+import { useCallback, useEffect, useRef, useState } from "react";
+import { type ApiProblem, toProblem } from "../api/problem.ts";
+import { type Page, projectPath, request, withQuery } from "../api/request.ts";
+import { tryParseCallEvent } from "../events/call-event.ts";
+import { useEvents, useHub } from "../events/event-hub.tsx";
+import { addListed, applyEvents, type CallRows, type ListedCall, NO_ROWS } from "./call-rows.ts";
+import { planSeconds, type Second } from "./rates.ts";
+
+const FIRST_PAGE = 200;
+const FAILED_PAGE = 50;
+const CODES_AFTER_MS = 1_500;
+const TICK_MS = 1_000;
+
+export interface Calls {
+  readonly rows: CallRows;
+  readonly seconds: readonly Second[];
+  readonly isListed: boolean;
+  readonly problem: ApiProblem | undefined;
+  readonly older: (() => void) | undefined;
+  readonly relist: () => void;
+}
+
+interface Known {
+  readonly rows: CallRows;
+  readonly seconds: readonly Second[];
+}
+
+export const useCalls = (project: string): Calls => {
+  const { fresh } = useHub();
+  const [known, setKnown] = useState<Known>({ rows: NO_ROWS, seconds: [] });
+  const [list, setList] = useState<{ cursor: string | null; problem?: ApiProblem } | undefined>();
+  const [round, setRound] = useState(0);
+  const codes = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const path = projectPath(project, "calls");
+
+  const add = useCallback((items: readonly ListedCall[], anew = false): void => {
+    setKnown((before) => ({ ...before, rows: addListed(anew ? NO_ROWS : before.rows, items) }));
+  }, []);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: listed again when the stream is fresh, or when a person asks
+  useEffect(() => {
+    const gone = new AbortController();
+    request<Page<ListedCall>>(withQuery(path, { limit: FIRST_PAGE }), { signal: gone.signal })
+      .then((page) => {
+        add(page.items, true);
+        setList({ cursor: page.next_cursor });
+      })
+      .catch((thrown: unknown) => {
+        if (!gone.signal.aborted) setList((before) => ({ cursor: before?.cursor ?? null, problem: toProblem(thrown) }));
+      });
+    return () => gone.abort();
+  }, [path, fresh, round, add]);
+
+  useEvents((events) => {
+    const calls = events.map(tryParseCallEvent).filter((event) => event !== undefined);
+    if (calls.length === 0) return;
+    setKnown((before) => {
+      const rows = applyEvents(before.rows, calls);
+      return { rows, seconds: planSeconds(before.seconds, calls, rows, Date.now()) };
+    });
+    if (codes.current !== undefined || !calls.some(({ status }) => status === "failed")) return;
+    codes.current = setTimeout(() => {
+      codes.current = undefined;
+      request<Page<ListedCall>>(withQuery(path, { status: "failed", limit: FAILED_PAGE })).then(
+        (page) => add(page.items),
+        () => undefined,
+      );
+    }, CODES_AFTER_MS);
+  });
+
+  useEffect(() => {
+    const tick = setInterval(
+      () => setKnown((before) => ({ ...before, seconds: planSeconds(before.seconds, [], before.rows, Date.now()) })),
+      TICK_MS,
+    );
+    return () => {
+      clearInterval(tick);
+      clearTimeout(codes.current);
+    };
+  }, []);
+
+  const cursor = list?.cursor ?? null;
+  const older = useCallback(() => {
+    if (cursor === null) return;
+    request<Page<ListedCall>>(withQuery(path, { limit: FIRST_PAGE, cursor })).then(
+      (page) => {
+        add(page.items);
+        setList({ cursor: page.next_cursor });
+      },
+      (thrown: unknown) => setList({ cursor, problem: toProblem(thrown) }),
+    );
+  }, [path, cursor, add]);
+  const relist = useCallback(() => setRound((before) => before + 1), []);
+
+  return {
+    ...known,
+    isListed: list !== undefined && list.problem === undefined,
+    problem: list?.problem,
+    older: cursor === null ? undefined : older,
+    relist,
+  };
+};

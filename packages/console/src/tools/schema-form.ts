@@ -1,0 +1,142 @@
+// A form from a JSON Schema, and arguments from what was typed into it. What a form cannot say (lists, objects, alternatives) is
+// typed as JSON. The server checks the arguments again: this only catches what can be said at the field. Pure.
+
+import { isRecord } from "../api/problem.ts";
+
+export type FieldKind = "text" | "secret" | "number" | "integer" | "boolean" | "choice" | "json";
+
+export interface FormField {
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly note: string;
+  readonly isRequired: boolean;
+  /** As text that means the value: of a choice, the JSON of each value. */
+  readonly choices: readonly string[];
+  readonly initial: string;
+  readonly least: number | undefined;
+  readonly most: number | undefined;
+}
+
+/** The whole of the arguments as one JSON text: for schemas without named parameters. */
+export const WHOLE = "";
+
+const typeOf = (schema: Readonly<Record<string, unknown>>): string => {
+  const { type } = schema;
+  if (typeof type === "string") return type;
+  const names = Array.isArray(type) ? type.filter((name) => name !== "null") : [];
+  return names.length === 1 ? String(names[0]) : "";
+};
+
+const kindOf = (schema: Readonly<Record<string, unknown>>): FieldKind => {
+  if (Array.isArray(schema.enum) || "const" in schema) return "choice";
+  switch (typeOf(schema)) {
+    case "string":
+      return schema.writeOnly === true || schema.format === "password" ? "secret" : "text";
+    case "number":
+      return "number";
+    case "integer":
+      return "integer";
+    case "boolean":
+      return "boolean";
+    default:
+      return "json";
+  }
+};
+
+const numberOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
+
+const textOf = (kind: FieldKind, value: unknown): string => {
+  if (value === undefined) return "";
+  if (kind === "choice" || kind === "json") return JSON.stringify(value, null, 2) ?? "";
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+};
+
+const initialOf = (kind: FieldKind, schema: Readonly<Record<string, unknown>>): string => {
+  if (schema.default !== undefined) return textOf(kind, schema.default);
+  const [example] = Array.isArray(schema.examples) ? (schema.examples as readonly unknown[]) : [];
+  return textOf(kind, example);
+};
+
+const choicesOf = (schema: Readonly<Record<string, unknown>>): readonly string[] => {
+  const values: readonly unknown[] = Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : [];
+  return values.map((value) => JSON.stringify(value, null, 2) ?? "null");
+};
+
+export const planForm = (parameters: unknown): readonly FormField[] => {
+  const properties = isRecord(parameters) && isRecord(parameters.properties) ? parameters.properties : {};
+  const required = isRecord(parameters) && Array.isArray(parameters.required) ? parameters.required : [];
+  const fields = Object.entries(properties).map(([name, schema]): FormField => {
+    const given = isRecord(schema) ? schema : {};
+    const kind = kindOf(given);
+    return {
+      name,
+      kind,
+      note: typeof given.description === "string" ? given.description : "",
+      isRequired: required.includes(name),
+      choices: choicesOf(given),
+      initial: initialOf(kind, given),
+      least: numberOf(given.minimum),
+      most: numberOf(given.maximum),
+    };
+  });
+  if (fields.length > 0) return fields;
+  const whole = {
+    name: WHOLE,
+    kind: "json",
+    note: "Any JSON object",
+    isRequired: false,
+    choices: [],
+    initial: "{}",
+  } as const;
+  return [{ ...whole, least: undefined, most: undefined }];
+};
+
+type Read = { readonly value: unknown } | { readonly wrong: string } | undefined;
+
+const readNumber = ({ kind, least, most }: FormField, text: string): Read => {
+  const value = Number(text);
+  if (!Number.isFinite(value)) return { wrong: "Write a number." };
+  if (kind === "integer" && !Number.isInteger(value)) return { wrong: "Write a whole number." };
+  if (least !== undefined && value < least) return { wrong: `Write ${least} or more.` };
+  if (most !== undefined && value > most) return { wrong: `Write ${most} or less.` };
+  return { value };
+};
+
+const readJson = (text: string): Read => {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch (error) {
+    return { wrong: `This is not JSON: ${error instanceof Error ? error.message : "it cannot be read"}` };
+  }
+};
+
+/** Undefined: the field is left out. */
+const readField = (field: FormField, text: string): Read => {
+  if (field.kind === "text" || field.kind === "secret") {
+    if (text !== "") return { value: text };
+    return field.isRequired ? { value: "" } : undefined;
+  }
+  if (text.trim() === "") return field.isRequired ? { wrong: "This is needed." } : undefined;
+  if (field.kind === "number" || field.kind === "integer") return readNumber(field, text.trim());
+  return readJson(text);
+};
+
+export interface FormReading {
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** By the name of the field. */
+  readonly wrong: Readonly<Record<string, string>>;
+}
+
+export const readForm = (fields: readonly FormField[], texts: Readonly<Record<string, string>>): FormReading => {
+  const given: [string, unknown][] = [];
+  const wrong: Record<string, string> = {};
+  for (const field of fields) {
+    const read = readField(field, texts[field.name] ?? field.initial);
+    if (read === undefined) continue;
+    if ("wrong" in read) wrong[field.name] = read.wrong;
+    else if (field.name !== WHOLE) given.push([field.name, read.value]);
+    else if (isRecord(read.value)) given.push(...Object.entries(read.value));
+    else wrong[field.name] = "The arguments are an object: write { ... }.";
+  }
+  return { arguments: Object.fromEntries(given), wrong };
+};

@@ -1,0 +1,201 @@
+// Tool: what it is, how it did lately, a form to try it, its versions, and what waits to be accepted.
+
+import { type ReactNode, useState } from "react";
+import { type Page as ListPage, projectPath, request, withQuery } from "../api/request.ts";
+import { useAct } from "../api/use-act.ts";
+import { useLoad } from "../api/use-load.ts";
+import type { ListedCall } from "../calls/call-rows.ts";
+import { useReloadOn } from "../events/event-hub.tsx";
+import { ValueView } from "../json/value-view.tsx";
+import { Button } from "../parts/button.tsx";
+import { ProblemNote } from "../parts/problem-note.tsx";
+import { Facts, Page, Section } from "../parts/section.tsx";
+import { spanText } from "../parts/span-text.ts";
+import { Show } from "../parts/states.tsx";
+import { Status } from "../parts/status.tsx";
+import { When } from "../parts/when.tsx";
+import { goTo } from "../router/use-place.tsx";
+import { useSession } from "../session/session.tsx";
+import { Text } from "../text/text.tsx";
+import { visibleText } from "../text/visible-text.ts";
+import { DiffView } from "./diff-view.tsx";
+import { type Pending, type ToolBody, targetOf } from "./tool-body.ts";
+import { planUsage } from "./tool-usage.ts";
+import { ToolVersions } from "./tool-versions.tsx";
+import { TryForm } from "./try-form.tsx";
+
+const USAGE_CALLS = 200;
+
+const UsageView = ({ project, name }: { readonly project: string; readonly name: string }): ReactNode => {
+  const path = withQuery(projectPath(project, "calls"), { tool_name: name, limit: USAGE_CALLS });
+  const calls = useLoad(path, (signal) => request<ListPage<ListedCall>>(path, { signal }));
+  useReloadOn(({ isLogged, payload }) => isLogged && payload.tool_name === name, calls.reload);
+  return (
+    <Show what="the tool's calls" {...calls}>
+      {({ items, next_cursor }) => {
+        const usage = planUsage(items);
+        if (usage.calls === 0) return <p className="muted">It was not called yet.</p>;
+        const seen = next_cursor === null ? `${usage.calls}` : `the newest ${usage.calls}`;
+        return (
+          <Facts
+            facts={[
+              ["Calls looked at", seen],
+              ["Not over", usage.open],
+              ["Failed", usage.failedShare === undefined ? undefined : `${(usage.failedShare * 100).toFixed(1)} %`],
+              ["Half ended within", usage.medianMs === undefined ? undefined : spanText(usage.medianMs)],
+              ["95 % ended within", usage.slowMs === undefined ? undefined : spanText(usage.slowMs)],
+              ["Errors", usage.codes.map(([code, count]) => `${code} (${count})`).join(", ")],
+            ]}
+          />
+        );
+      }}
+    </Show>
+  );
+};
+
+interface PendingProps {
+  readonly project: string;
+  readonly tool: ToolBody;
+  readonly pending: Pending;
+  readonly onDone: () => void;
+}
+
+const PendingVersion = ({ project, tool, pending, onDone }: PendingProps): ReactNode => {
+  const { rights } = useSession();
+  const accept = useAct(async () => {
+    const path = projectPath(project, "tools", tool.tool_name, "accept");
+    await request(path, { method: "POST", body: { version: pending.version } });
+    onDone();
+  });
+  const weakened = Array.isArray(pending.weakens) ? pending.weakens : [];
+  return (
+    <Section title="A changed definition waits">
+      <p>
+        Version {pending.version} came from <Text>{pending.source ?? "a person"}</Text>,{" "}
+        <When at={pending.created_at} />. It is not in force until a person accepts it.
+      </p>
+      {weakened.length > 0 && (
+        <p className="todo">{visibleText(`It weakens: ${weakened.join(", ")}. Read it with care.`)}</p>
+      )}
+      {pending.changes.map(({ field, from, to }) => (
+        <div key={field} className="change">
+          <code>
+            <Text>{field}</Text>
+          </code>
+          <DiffView before={from} after={to} />
+        </div>
+      ))}
+      {rights.canOperate && (
+        <p className="acts">
+          <Button kind="main" busy={accept.isBusy} onClick={() => accept.run()}>
+            {`Accept version ${pending.version}`}
+          </Button>
+        </p>
+      )}
+      {accept.problem !== undefined && <ProblemNote problem={accept.problem} onRetry={onDone} />}
+    </Section>
+  );
+};
+
+const ToolActs = ({
+  project,
+  tool,
+  onDone,
+}: {
+  readonly project: string;
+  readonly tool: ToolBody;
+  readonly onDone: () => void;
+}): ReactNode => {
+  const { rights } = useSession();
+  const change = useAct(async (verb: "pause" | "resume") => {
+    await request(projectPath(project, "tools", tool.tool_name, verb), { method: "POST", body: {} });
+    onDone();
+  });
+  if (!rights.canOperate || tool.status === "deleted") return null;
+  const verb = tool.status === "paused" ? "resume" : "pause";
+  return (
+    <>
+      <Button busy={change.isBusy} onClick={() => change.run(verb)}>
+        {verb === "pause" ? "Pause" : "Resume"}
+      </Button>
+      {change.problem !== undefined && <ProblemNote problem={change.problem} />}
+    </>
+  );
+};
+
+export const ToolPage = ({ project, id }: { readonly project: string; readonly id: string }): ReactNode => {
+  const { rights } = useSession();
+  const path = `${projectPath(project, "tools", id)}?pending=true`;
+  const tool = useLoad(path, (signal) => request<ToolBody>(path, { signal }));
+  const [round, setRound] = useState(0);
+  const again = (): void => {
+    tool.reload();
+    setRound(round + 1);
+  };
+  const { value } = tool;
+  return (
+    <Page
+      title={
+        <>
+          <span className="kicker">Tool</span> <Text most={64}>{id}</Text>
+        </>
+      }
+      lead={value && <Status status={value.status} />}
+      acts={value && <ToolActs project={project} tool={value} onDone={again} />}
+    >
+      <Show what="the tool" {...tool}>
+        {(body) => (
+          <>
+            <p className="description">
+              <Text most={2_000}>{body.description}</Text>
+            </p>
+            {body.pending !== undefined && (
+              <PendingVersion project={project} tool={body} pending={body.pending} onDone={again} />
+            )}
+            <div className="columns">
+              {rights.canCall && body.status === "active" && (
+                <Section title="Try it">
+                  <TryForm key={body.definition_hash} project={project} tool={body} />
+                </Section>
+              )}
+              <Section
+                title="Lately"
+                acts={
+                  <Button
+                    kind="quiet"
+                    onClick={() => goTo(`/p/${encodeURIComponent(project)}?tool=${encodeURIComponent(id)}`)}
+                  >
+                    Its calls
+                  </Button>
+                }
+              >
+                <UsageView project={project} name={id} />
+              </Section>
+            </div>
+            <Section title="Definition">
+              <Facts
+                facts={[
+                  ["Target", <Text key="t">{targetOf(body)}</Text>],
+                  ["Version", body.version],
+                  ["From", body.source && <Text key="s">{body.source}</Text>],
+                  ["After it ran", body.after_execution],
+                  ["Changed", <When key="w" at={body.updated_at} />],
+                ]}
+              />
+              <ValueView label="Parameters" value={body.parameters} />
+              {Object.keys(body.options ?? {}).length > 0 && (
+                <ValueView label="Options and limits" value={body.options} />
+              )}
+            </Section>
+            <ToolVersions
+              project={project}
+              name={id}
+              current={body.version}
+              round={`${body.definition_hash} ${round}`}
+            />
+          </>
+        )}
+      </Show>
+    </Page>
+  );
+};

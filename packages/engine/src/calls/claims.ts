@@ -1,0 +1,210 @@
+// Claims: calls of a target for a service that asks for work.
+//   CM1. What a claim takes is shared between the lanes of the queue, an agent each (lease.sql.ts): the thousand calls of one agent do
+//        not keep the call of another waiting. When there are more lanes than calls to take, the next claim goes on behind the last.
+//   CM2. Calls that a limit holds are claimed at their gates (gates/), in turns with the others, and only at targets that have some.
+
+import { LRUCache } from "lru-cache";
+import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
+import type { Gates } from "../gates/gates.ts";
+import type { Ids } from "../ports/ids.ts";
+import { CLAIM_WITH_SESSIONS } from "../sessions/claim-sessions.sql.ts";
+import type { SessionTargets } from "../sessions/session-targets.ts";
+import type { Database, Statement } from "../sql/database.ts";
+import {
+  bindClaims,
+  bindPlainClaims,
+  CLAIM,
+  CLAIM_PLAIN,
+  type ClaimRow,
+  LIMITED_WAIT,
+  SESSIONS_WAIT,
+} from "./lease.sql.ts";
+import type { RunnablePins } from "./runnable-pins.ts";
+import type { ServedVersions } from "./served-versions.ts";
+import { isCall, type LeasedCall, type LeasedRow, type TakeCalls } from "./take-calls.ts";
+
+export interface ClaimRequest {
+  readonly projectId: string;
+  readonly target: string;
+  readonly holder: string;
+  readonly max: number;
+  /** The definitions the service runs. A pinned call is given only to a service that names its definition. */
+  readonly definitions?: readonly string[] | undefined;
+}
+
+export interface LineRequest extends ClaimRequest {
+  /** A waiting service that a ring tells about calls of sessions: a look without them loses nothing. */
+  readonly inLine?: boolean | undefined;
+}
+
+export interface ClaimDeps extends TakeCalls {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly sessionTargets: SessionTargets;
+  readonly servedVersions: ServedVersions;
+  readonly runnablePins: Pick<RunnablePins, "find">;
+  readonly gates: Gates;
+  readonly leaseSeconds: number;
+}
+
+/** More targets than one process serves. */
+const MAX_TARGETS = 1_024;
+
+const leaseIdsOf = (rows: readonly ClaimRow[]): readonly string[] => rows.map(({ leaseId }) => leaseId);
+
+const targetOf = ({ projectId, target }: ClaimRequest): string => `${projectId}/${target}`;
+
+/** The last of the lanes in the order in which they were served: those behind `after`, then the others. */
+const lastInTurn = (rows: readonly LeasedRow[], after: string): string => {
+  const lanes = rows.map(({ lane }) => lane).sort();
+  return lanes.filter((lane) => lane <= after).at(-1) ?? lanes.at(-1) ?? "";
+};
+
+/** What was taken before is handed out although a further statement failed: otherwise its leases would lapse. */
+const orNothing = (taking: Promise<readonly LeasedRow[]>): Promise<readonly LeasedRow[]> => taking.catch(() => []);
+
+export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly LeasedCall[]> => {
+  const { db, ids, leaseSeconds, sessionTargets, servedVersions, runnablePins, gates, take, deal } = deps;
+  let sessionsFirst = false;
+  let limitedFirst = false;
+  /** Behind which lane the next claim of a target begins. */
+  const lastLanes = new LRUCache<string, string>({ max: MAX_TARGETS });
+
+  const takeFor = (statement: Statement, rows: readonly ClaimRow[]): Promise<readonly LeasedRow[]> => {
+    const values = (): unknown[] => (statement === CLAIM_PLAIN ? bindPlainClaims(rows) : bindClaims(rows));
+    return take(() => db.query<LeasedRow>(statement, values()), leaseIdsOf(rows));
+  };
+
+  /** What the rows of a statement leave open of the claims they are for, with the places of those claims. */
+  const shortOf = (rows: readonly ClaimRow[], found: readonly LeasedRow[]): { index: number; row: ClaimRow }[] =>
+    rows.flatMap((row, index) => {
+      const own = found.filter(({ ord, lanes }) => ord === index + 1 && lanes > 0);
+      const lanes = Math.max(0, ...own.map((one) => one.lanes));
+      if (lanes >= row.max) lastLanes.set(targetOf(row), lastInTurn(own, row.afterLane));
+      const max = row.max - own.length;
+      return max > 0 && lanes > 1 ? [{ index, row: { ...row, max, leaseId: ids.uuid() } }] : [];
+    });
+
+  /** A claim that was shared between lanes and got less than it asked for takes the rest: some lanes may have more. */
+  const fill = async (statement: Statement, rows: readonly ClaimRow[]): Promise<readonly LeasedRow[]> => {
+    const all: LeasedRow[] = [...(await takeFor(statement, rows))];
+    for (let short = shortOf(rows, all); short.length > 0; ) {
+      const rest = short.map(({ row }) => row);
+      const places = short.map(({ index }) => index);
+      const more = await orNothing(takeFor(statement === CLAIM ? CLAIM_PLAIN : statement, rest));
+      all.push(...more.map((row) => ({ ...row, ord: (places[row.ord - 1] ?? 0) + 1 })));
+      short = shortOf(rest, more).map(({ index, row }) => ({ index: places[index] ?? 0, row }));
+    }
+    return all;
+  };
+
+  const noted = (items: readonly LineRequest[], perItem: LeasedCall[][]): LeasedCall[][] => {
+    for (const [index, item] of items.entries()) {
+      const calls = perItem[index] ?? [];
+      if (calls.length > 0 && item.definitions !== undefined)
+        servedVersions.took(
+          item,
+          item.definitions,
+          calls.map(({ facts }) => facts.definitionHash),
+        );
+    }
+    return perItem;
+  };
+
+  /** Calls that no limit holds, one list for each claim. */
+  const claimFree = async (items: readonly LineRequest[], rows: readonly ClaimRow[]): Promise<LeasedCall[][]> => {
+    const isApart = (row: ClaimRow): boolean => row.prefers || sessionTargets.knows(row);
+    const learnLimited = (found: readonly LeasedRow[]): void => {
+      for (const { ord } of found.filter((row) => !isCall(row) && row.lane === LIMITED_WAIT))
+        gates.learn(rows[ord - 1] as ClaimRow);
+    };
+    if (rows.some(isApart)) {
+      const found = await fill(CLAIM_WITH_SESSIONS, rows);
+      learnLimited(found);
+      return deal(found, rows.length);
+    }
+    if (items.every((item) => item.inLine === true && sessionTargets.isQuiet(item)))
+      return deal(await fill(CLAIM_PLAIN, rows), rows.length);
+    const look = sessionTargets.look();
+    const found = await fill(CLAIM, rows);
+    learnLimited(found);
+    const calls = deal(found, rows.length);
+    for (const row of rows) sessionTargets.hush(row, look);
+    // Calls of sessions, or pinned ones, wait at a target that had none: from now on this process looks for them at once.
+    const waiting = found.flatMap((row) => (!isCall(row) && row.lane === SESSIONS_WAIT ? [row.ord - 1] : []));
+    for (const index of waiting) sessionTargets.learn(rows[index] as ClaimRow);
+    const short = waiting.filter((index) => (calls[index]?.length ?? 0) < (rows[index]?.max ?? 0));
+    if (short.length === 0) return calls;
+    const rest = short.map((index) => {
+      const row = rows[index] as ClaimRow;
+      return { ...row, max: row.max - (calls[index]?.length ?? 0), leaseId: ids.uuid() };
+    });
+    const taking = fill(CLAIM_WITH_SESSIONS, rest);
+    const more = deal(await (calls.some(({ length }) => length > 0) ? orNothing(taking) : taking), rest.length);
+    for (const [place, index] of short.entries()) calls[index]?.push(...(more[place] ?? []));
+    return calls;
+  };
+
+  /** Calls that wait at a gate, where some are known to. */
+  const claimLimited = async (rows: readonly ClaimRow[], isFirst: boolean): Promise<LeasedCall[][]> => {
+    const places = rows.flatMap((row, index) => (row.max > 0 && gates.knows(row) ? [index] : []));
+    const asking = places.map((index) => ({ ...(rows[index] as ClaimRow), leaseId: ids.uuid() }));
+    const perItem = rows.map((): LeasedCall[] => []);
+    if (asking.length === 0) return perItem;
+    const taking = take(() => gates.claim(asking), leaseIdsOf(asking));
+    const calls = deal(await (isFirst ? taking : orNothing(taking)), asking.length);
+    for (const [place, index] of places.entries()) perItem[index]?.push(...(calls[place] ?? []));
+    return perItem;
+  };
+
+  return createCoalescer<LineRequest, readonly LeasedCall[]>({
+    keyOf: (item) => targetOf(item),
+    flush: async (items) => {
+      sessionsFirst = !sessionsFirst;
+      const rows = await Promise.all(
+        items.map(async (item) => ({
+          ...item,
+          afterLane: lastLanes.get(targetOf(item)) ?? "",
+          leaseId: ids.uuid(),
+          leaseSeconds,
+          sessionsFirst,
+          named: item.definitions?.join(",") ?? "",
+          pins: await runnablePins.find(item.projectId, item.definitions),
+          prefers: item.definitions !== undefined && servedVersions.isMixed(item),
+        })),
+      );
+      // In turns, so that neither waits for ever when not all fit.
+      limitedFirst = !limitedFirst;
+      const calls = rows.map((): LeasedCall[] => []);
+      const add = (more: readonly (readonly LeasedCall[])[]): void => {
+        for (const [index, found] of more.entries()) calls[index]?.push(...found);
+      };
+      const left = (): ClaimRow[] => rows.map((row, index) => ({ ...row, max: row.max - (calls[index]?.length ?? 0) }));
+      const asked = rows.map((row) => limitedFirst && gates.knows(row));
+      if (limitedFirst) add(await claimLimited(rows, true));
+      const open = left().flatMap((row, index) =>
+        row.max > 0 ? [{ row, index, item: items[index] as LineRequest }] : [],
+      );
+      const free =
+        open.length === 0
+          ? []
+          : await claimFree(
+              open.map(({ item }) => item),
+              open.map(({ row }) => row),
+            ).catch((error: unknown) => {
+              if (calls.every(({ length }) => length === 0)) throw error;
+              return [];
+            });
+      for (const [place, { index }] of open.entries()) calls[index]?.push(...(free[place] ?? []));
+      // A look may just have found that limited calls wait.
+      const rest = left().map((row, index) => (asked[index] === true ? { ...row, max: 0 } : row));
+      add(
+        await claimLimited(
+          rest,
+          calls.every(({ length }) => length === 0),
+        ),
+      );
+      return noted(items, calls);
+    },
+  });
+};

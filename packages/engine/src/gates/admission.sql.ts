@@ -1,0 +1,62 @@
+// What the limits of projects let in. A project's bucket is a gate of its own; its row is locked by the statement that changes it, so the
+// value it decides by is the newest.
+
+import type { Rate } from "@toolplane/protocol";
+import type { ProjectLimits } from "@toolplane/protocol/registry";
+import type { Statement } from "../sql/database.ts";
+
+export interface ProjectLimitsRow {
+  readonly limits: ProjectLimits;
+}
+
+/** $1 project. */
+export const READ_PROJECT_LIMITS: Statement = {
+  name: "registry.read-limits",
+  text: "select limits from resource.projects where project_id = $1",
+};
+
+export interface GrantRow {
+  readonly granted: number;
+  /** Until there is one token again. */
+  readonly wait_ms: number;
+}
+
+/** No tool has this name. */
+const RATE_GATE = "/rate";
+
+const TOKENS =
+  "floor($3::float8 - extract(epoch from greatest(g.full_at - now(), interval '0')) / $2::float8 + 1e-6)::int";
+
+/** Takes up to $4 tokens of a project's bucket. $1 project, $2 seconds for one token, $3 tokens in a full bucket. */
+export const TAKE_TOKENS: Statement = {
+  name: "gates.take-tokens",
+  text: `
+insert into state.gates as g (project_id, gate, full_at, granted)
+select p.project_id, '${RATE_GATE}', now() + make_interval(secs => least($4::int, $3::float8) * $2::float8), least($4::int, $3::float8)::int
+  from resource.projects p where p.project_id = $1
+on conflict (project_id, gate) do update
+   set granted = greatest(least($4::int, ${TOKENS}), 0),
+       full_at = greatest(g.full_at, now()) + make_interval(secs => greatest(least($4::int, ${TOKENS}), 0) * $2::float8)
+returning granted, greatest(extract(epoch from g.full_at - now()) - ($3::float8 - 1) * $2::float8, 0)::float8 * 1000 as wait_ms`,
+};
+
+export const bindTokens = (projectId: string, rate: Rate, burst: number, count: number): unknown[] => [
+  projectId,
+  rate.per_seconds / rate.limit,
+  burst,
+  count,
+];
+
+/** How many calls of the project are queued, counted up to $2. $1 project. */
+export const COUNT_QUEUED: Statement = {
+  name: "gates.count-queued",
+  text: `
+select count(*)::int as queued
+  from (select 1 from state.live_calls where project_id = $1 and status = 'queued' limit $2::int) q`,
+};
+
+/** How many calls are open in the whole plane, counted up to $1. */
+export const COUNT_OPEN: Statement = {
+  name: "gates.count-open",
+  text: "select count(*)::int as open from (select 1 from state.live_calls order by project_id, tool_call_id limit $1::int) c",
+};

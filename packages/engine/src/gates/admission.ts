@@ -1,0 +1,114 @@
+// Which new calls are let in: the limits that refuse. A refused call leaves nothing behind, and its caller is told when to come back.
+//   AD1. `rate` of a project: a bucket in the database, one for all processes. The project is the key that a caller cannot multiply.
+//   AD2. `queue` of a project: so many of its calls may wait. `queue` of the plane: so many calls may be open in all.
+//   AD3. A project without these limits is looked up once, and costs nothing from then on.
+
+import { burstOf, ToolplaneError } from "@toolplane/protocol";
+import type { ProjectLimits } from "@toolplane/protocol/registry";
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../ports/clock.ts";
+import type { Doorbell } from "../ports/doorbell.ts";
+import type { Database } from "../sql/database.ts";
+import {
+  bindTokens,
+  COUNT_OPEN,
+  COUNT_QUEUED,
+  type GrantRow,
+  type ProjectLimitsRow,
+  READ_PROJECT_LIMITS,
+  TAKE_TOKENS,
+} from "./admission.sql.ts";
+
+export interface Admission {
+  /** For each of so many new calls of the project: undefined when it is let in, else why it is not. */
+  admit(projectId: string, count: number): Promise<readonly (ToolplaneError | undefined)[]>;
+  /** A call left the queue or the plane; tells callers how long a place takes to become free. */
+  freed(): void;
+  /** Counts what is open in the plane; for a watchdog, which need not come again before its time. */
+  measure(): Promise<false>;
+  close(): void;
+}
+
+export interface AdmissionDeps {
+  readonly db: Database;
+  readonly doorbell: Doorbell;
+  readonly clock: Clock;
+  /** How many calls may be open in the whole plane. */
+  readonly maxOpen?: number | undefined;
+}
+
+/** Their rows and cards are some hundreds of megabytes, which a server of the smallest size holds. */
+const MAX_OPEN = 200_000;
+const MAX_PROJECTS = 10_000;
+/** A ring of the registry may be lost (I13). */
+const REMEMBERED_MS = 600_000;
+const LONGEST_RETRY_SECONDS = 60;
+
+const refuse = (message: string, seconds: number, detail: Readonly<Record<string, unknown>>): ToolplaneError =>
+  new ToolplaneError("rate_limited", message, { detail: { ...detail, retry_after_seconds: Math.max(seconds, 1) } });
+
+export const createAdmission = (deps: AdmissionDeps): Admission => {
+  const { db, clock, maxOpen = MAX_OPEN } = deps;
+  const known = new LRUCache<string, { readonly limits: ProjectLimits }>({ max: MAX_PROJECTS, ttl: REMEMBERED_MS });
+  let changes = 0;
+  let freedAt = clock.now();
+  let isFull = false;
+  const close = deps.doorbell.listen("registry", () => {
+    changes++;
+    known.clear();
+  });
+
+  const find = async (projectId: string): Promise<ProjectLimits> => {
+    const found = known.get(projectId);
+    if (found !== undefined) return found.limits;
+    const asked = changes;
+    const [row] = await db.query<ProjectLimitsRow>(READ_PROJECT_LIMITS, [projectId]);
+    const limits = row?.limits ?? {};
+    // A change during the question may not be in its answer.
+    if (row !== undefined && asked === changes) known.set(projectId, { limits });
+    return limits;
+  };
+
+  /** A place becomes free when a call ends: as long as the last one took. */
+  const untilFree = (): number =>
+    Math.min(Math.ceil(Math.max(clock.now() - freedAt, 0) / 1_000), LONGEST_RETRY_SECONDS);
+
+  const placesLeft = async (projectId: string, queue: number): Promise<number> => {
+    const [row] = await db.query<{ queued: number }>(COUNT_QUEUED, [projectId, queue]);
+    return queue - (row?.queued ?? 0);
+  };
+
+  return {
+    async admit(projectId, count) {
+      const all = (error: ToolplaneError | undefined): (ToolplaneError | undefined)[] => Array(count).fill(error);
+      if (isFull)
+        return all(refuse(`the plane has ${maxOpen} open calls; try again later`, untilFree(), { limit: "plane" }));
+      const { rate, queue } = await find(projectId);
+      if (rate == null && queue == null) return all(undefined);
+      const verdicts = all(undefined);
+      let free = count;
+      if (queue != null) {
+        free = Math.max(Math.min(await placesLeft(projectId, queue), count), 0);
+        const message = `project ${projectId} has ${queue} calls in its queue, which is its limit; try again later`;
+        const full = refuse(message, untilFree(), { limit: "queue", queue });
+        verdicts.fill(full, free);
+      }
+      if (rate == null || free === 0) return verdicts;
+      const [grant] = await db.query<GrantRow>(TAKE_TOKENS, bindTokens(projectId, rate, burstOf(rate, "refuse"), free));
+      const { granted, wait_ms: waitMs } = grant ?? { granted: free, wait_ms: 0 };
+      const said = `${rate.limit} calls in ${rate.per_seconds} s`;
+      const message = `project ${projectId} makes more than ${said}, which is its limit; try again later`;
+      verdicts.fill(refuse(message, Math.ceil(waitMs / 1_000), { limit: "rate", rate }), granted, free);
+      return verdicts;
+    },
+    freed() {
+      freedAt = clock.now();
+    },
+    async measure() {
+      const [row] = await db.query<{ open: number }>(COUNT_OPEN, [maxOpen]);
+      isFull = (row?.open ?? 0) >= maxOpen;
+      return false;
+    },
+    close,
+  };
+};

@@ -1,0 +1,95 @@
+// The breakers of tools: their state stands on the rows of their gates, locked while it is decided.
+
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+import type { BreakerState } from "./plan-breaker.ts";
+
+export interface ToolKey {
+  readonly projectId: string;
+  readonly toolName: string;
+}
+
+const tools = setInput<ToolKey>([
+  ["projectId", "text"],
+  ["toolName", "text"],
+]);
+
+/** Rows to lock. A project that was deleted meanwhile has none. */
+export const MAKE_BREAKERS: Statement = {
+  name: "gates.make-breakers",
+  text: `
+insert into state.gates (project_id, gate)
+select i.project_id, i.tool_name
+  from ${tools.from}
+ where (select 1 from resource.projects p where p.project_id = i.project_id) is not null
+ order by i.project_id, i.tool_name
+on conflict do nothing`,
+};
+
+export interface BreakerRow {
+  readonly ord: number;
+  readonly window_at_ms: number | null;
+  readonly successes: number;
+  readonly failures: number;
+  readonly opened_at_ms: number | null;
+  readonly open_until_ms: number | null;
+  readonly now_ms: number;
+}
+
+export const breakerOf = (row: BreakerRow): BreakerState => ({
+  windowAtMs: row.window_at_ms,
+  successes: row.successes,
+  failures: row.failures,
+  openedAtMs: row.opened_at_ms,
+  openUntilMs: row.open_until_ms,
+});
+
+const ms = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
+
+const COLUMNS = `i.ord::int as ord, ${ms("g.window_at")} as window_at_ms, g.successes, g.failures, ${ms("g.opened_at")} as opened_at_ms,
+       ${ms("g.open_until")} as open_until_ms, ${ms("clock_timestamp()")} as now_ms`;
+
+/** In key order, as everybody locks them. */
+export const LOCK_BREAKERS: Statement = {
+  name: "gates.lock-breakers",
+  text: `
+select ${COLUMNS}
+  from ${tools.from}
+  join state.gates g on g.project_id = any (array[i.project_id]) and g.gate = i.tool_name
+ order by i.project_id, i.tool_name
+   for update of g`,
+};
+
+export const READ_BREAKERS: Statement = {
+  name: "gates.read-breakers",
+  text: `
+select ${COLUMNS}
+  from ${tools.from}
+  join state.gates g on g.project_id = any (array[i.project_id]) and g.gate = i.tool_name`,
+};
+
+export const bindTools = (rows: readonly ToolKey[]): unknown[] => tools.bind(rows);
+
+type Written = ToolKey & BreakerState;
+
+const written = setInput<Written>([
+  ["projectId", "text"],
+  ["toolName", "text"],
+  ["windowAtMs", "double precision"],
+  ["successes", "integer"],
+  ["failures", "integer"],
+  ["openedAtMs", "double precision"],
+  ["openUntilMs", "double precision"],
+]);
+
+export const WRITE_BREAKERS: Statement = {
+  name: "gates.write-breakers",
+  text: `
+update state.gates g
+   set window_at = to_timestamp(i.window_at_ms / 1000), successes = i.successes, failures = i.failures,
+       opened_at = to_timestamp(i.opened_at_ms / 1000), open_until = to_timestamp(i.open_until_ms / 1000)
+  from ${written.from}
+ where g.project_id = any (array[i.project_id]) and g.gate = i.tool_name`,
+};
+
+export const bindWritten = (rows: readonly Written[]): unknown[] => written.bind(rows);

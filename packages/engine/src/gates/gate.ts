@@ -1,0 +1,44 @@
+// The nouns of the limits. A gate is what limited calls pass when they are claimed: one for each limited tool, and one for a project
+// with a limit of its own, which all its calls pass.
+
+import type { Breaker, Rate } from "@toolplane/protocol";
+
+/** The gate of a project itself. No tool has this name. */
+export const PROJECT_GATE = "";
+
+export interface GateLimits {
+  readonly concurrency?: number | undefined;
+  readonly rate?: Rate | undefined;
+  readonly breaker?: Breaker | undefined;
+}
+
+/** A gate as the database knows it in one moment. */
+export interface GateState {
+  readonly projectId: string;
+  readonly gate: string;
+  readonly limits: GateLimits;
+  /** Calls under a lease; of the project's gate: of all its gates. */
+  readonly running: number;
+  /** When the bucket of the rate is full again; null when it is full. */
+  readonly fullAtMs: number | null;
+  /** The lane that was served last. */
+  readonly lastLane: string;
+  /** Of the project's gate: the gate that was served last. */
+  readonly lastGate: string;
+  /** The breaker opened then, and lets a call through for a trial from then on. */
+  readonly openedAtMs: number | null;
+  readonly openUntilMs: number | null;
+  readonly nowMs: number;
+}
+
+/** What holds a call back at a gate. */
+export type GateBlock = "concurrency" | "rate" | "breaker";
+
+export interface GateRoom {
+  /** How many calls may pass now. */
+  readonly room: number;
+  /** What holds back the next one. */
+  readonly blockedBy: GateBlock | undefined;
+  /** Milliseconds until the next one may pass, when time alone decides it. */
+  readonly nextMs: number | undefined;
+}

@@ -1,0 +1,295 @@
+// The gates in SQL. What a gate lets pass is decided from what is read here under the lock of its project (plan-passage.ts): a count in
+// the same statement as the lock would be of the moment before the lock.
+
+import { HOLDER, IS_DUE, mayRun, SESSION_STATE, take } from "../calls/lease.sql.ts";
+import { type GivenOf, given, inputOf } from "../sql/columns.sql.ts";
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+import type { GateLimits, GateState } from "./gate.ts";
+import type { GateMark } from "./plan-passage.ts";
+
+/** One claim of limited calls at a time in each of these projects; held to the end of the transaction. $1 projects, sorted. */
+export const LOCK_PROJECTS: Statement = {
+  name: "gates.lock-projects",
+  text: `
+select pg_advisory_xact_lock(hashtextextended('toolplane gates ' || p.project_id, 0))
+  from unnest($1::text[]) with ordinality as p (project_id, place)
+ order by p.place`,
+};
+
+export interface GateRow {
+  readonly ord: number;
+  readonly project_id: string;
+  readonly gate: string;
+  /** Calls of the request wait at it; false for the gate of their project. */
+  readonly waits: boolean;
+  readonly limits: GateLimits | null;
+  readonly running: number;
+  readonly full_at_ms: number | null;
+  readonly last_lane: string | null;
+  readonly last_gate: string | null;
+  readonly opened_at_ms: number | null;
+  readonly open_until_ms: number | null;
+  readonly now_ms: number;
+}
+
+export const gateStateOf = (row: GateRow): GateState => ({
+  projectId: row.project_id,
+  gate: row.gate,
+  limits: row.limits ?? {},
+  running: row.running,
+  fullAtMs: row.full_at_ms,
+  lastLane: row.last_lane ?? "",
+  lastGate: row.last_gate ?? "",
+  openedAtMs: row.opened_at_ms,
+  openUntilMs: row.open_until_ms,
+  nowMs: row.now_ms,
+});
+
+const ms = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
+
+// The rate, the queue and the tasks of a project are not held at its gate.
+const STATE = `
+select n.ord::int as ord, n.project_id, n.gate, n.waits,
+       case when n.gate = '' then (select jsonb_build_object('concurrency', p.limits -> 'concurrency') from resource.projects p
+                                    where p.project_id = n.project_id and (p.limits -> 'concurrency') is not null)
+            else (select t.limits from resource.tools t where t.project_id = n.project_id and t.tool_name = n.gate) end as limits,
+       case when n.gate = '' then (select count(*)::int from state.live_calls c
+                                    where c.project_id = n.project_id and c.gate is not null and c.status = 'running')
+            else (select count(*)::int from state.live_calls c
+                   where c.project_id = n.project_id and c.gate is not null and c.gate = n.gate and c.status = 'running') end as running,
+       ${ms("s.full_at")} as full_at_ms, s.last_lane, s.last_gate, ${ms("s.opened_at")} as opened_at_ms,
+       ${ms("s.open_until")} as open_until_ms, ${ms("clock_timestamp()")} as now_ms
+  from named n
+  left join lateral (
+    select * from state.gates g where g.project_id = n.project_id and g.gate = n.gate offset 0) s on true`;
+
+/** More limited tools of one target than a claim could take calls of. */
+const MOST_GATES = 256;
+
+const places = setInput<{ readonly projectId: string; readonly target: string }>([
+  ["projectId", "text"],
+  ["target", "text"],
+]);
+
+/** The gates where calls of these targets wait, each with the gate of its project. */
+export const READ_WAITING_GATES: Statement = {
+  name: "gates.read-waiting",
+  text: `
+with wanted as materialized (select * from ${places.from}),
+waiting as materialized (
+  select w.ord, w.project_id, k.gate
+    from wanted w
+   cross join lateral (
+     with recursive walk as (
+       (select gate from state.live_calls
+         where project_id = w.project_id and target = w.target and gate is not null and status = 'queued' order by gate limit 1)
+       union all
+       select (select c.gate from state.live_calls c
+                where c.project_id = w.project_id and c.target = w.target and c.gate is not null and c.gate > k.gate and c.status = 'queued'
+                order by c.gate limit 1)
+         from walk k where k.gate is not null)
+     select gate from walk where gate is not null limit ${MOST_GATES}) k
+),
+named as materialized (
+  select ord, project_id, gate, true as waits from waiting
+  union
+  select ord, project_id, '', false from waiting
+)${STATE}`,
+};
+
+export const bindPlaces = (rows: readonly { readonly projectId: string; readonly target: string }[]): unknown[] =>
+  places.bind(rows);
+
+const CALLS = setInput<{ readonly projectId: string; readonly toolCallId: string; readonly pins: string }>([
+  ["projectId", "text"],
+  ["toolCallId", "text"],
+  ["pins", "text"],
+]);
+
+/** The gates of these calls, as far as they wait at one, each with the gate of its project. */
+export const READ_GATES_OF_CALLS: Statement = {
+  name: "gates.read-of-calls",
+  text: `
+with wanted as materialized (select * from ${CALLS.from}),
+waiting as materialized (
+  select w.ord, w.project_id, c.gate
+    from wanted w
+   cross join lateral (
+     select gate from state.live_calls q
+      where q.project_id = w.project_id and q.tool_call_id = w.tool_call_id and q.gate is not null and q.status = 'queued' offset 0) c
+),
+named as materialized (
+  select ord, project_id, gate, true as waits from waiting
+  union
+  select ord, project_id, '', false from waiting
+)${STATE}`,
+};
+
+/** Not while a call of its session runs, and not before the calls of its session that came before it. */
+const SESSION_ALLOWS = `(q.session is null or ((
+  select 1 from state.live_calls r
+   where r.project_id = q.project_id and r.session = q.session and r.status = 'running' and r.session is not null limit 1) is null and (
+  select 1 from state.live_calls e
+   where e.project_id = q.project_id and e.target = q.target and e.session is not null and e.session = q.session and e.status = 'queued'
+     and (e.available_at, e.tool_call_id) < (q.available_at, q.tool_call_id)
+   order by e.available_at, e.tool_call_id limit 1) is null))`;
+
+const PIN_ALLOWS = `(q.pin is null or ${mayRun("q.pin")})`;
+
+export interface WaitingCallRow {
+  readonly ord: number;
+  readonly gate: string;
+  readonly lane: string;
+  readonly tool_call_id: string;
+}
+
+const lines = setInput<{
+  readonly ord: number;
+  readonly projectId: string;
+  readonly target: string;
+  readonly gate: string;
+  readonly afterLane: string;
+  readonly pins: string;
+  readonly most: number;
+}>([
+  ["ord", "integer"],
+  ["projectId", "text"],
+  ["target", "text"],
+  ["gate", "text"],
+  ["afterLane", "text"],
+  ["pins", "text"],
+  ["most", "integer"],
+]);
+
+const IN_LINE =
+  "project_id = w.project_id and target = w.target and gate is not null and gate = w.gate and status = 'queued'";
+
+/** The lanes of a line from `first` on. */
+const lanesFrom = (name: string, first: string): string => `
+     ${name} as (
+       (select lane from state.live_calls where ${IN_LINE} and ${first} order by lane limit 1)
+       union all
+       select (select q.lane from state.live_calls q where ${IN_LINE} and q.lane > k.lane order by q.lane limit 1)
+         from ${name} k where k.lane is not null)`;
+
+/** What could pass these gates: of each lane the first `most` calls, and of up to twice as many lanes, those behind `after_lane` first. */
+export const READ_WAITING_CALLS: Statement = {
+  name: "gates.read-waiting-calls",
+  text: `
+with wanted as materialized (select * from ${lines.from.replace(", ord)", ", place)")})
+select w.ord, w.gate, l.lane, c.tool_call_id
+  from wanted w
+ cross join lateral (
+   with recursive${lanesFrom("later", "lane > w.after_lane")},${lanesFrom("earlier", "lane <= w.after_lane")}
+   (select lane from later where lane is not null limit w.most)
+   union
+   (select lane from earlier where lane is not null limit w.most)) l
+ cross join lateral (
+   select q.tool_call_id from state.live_calls q
+    where q.project_id = w.project_id and q.target = w.target and q.gate is not null and q.gate = w.gate and q.lane = l.lane
+      and q.status = 'queued' and q.available_at <= now() and q.queue_deadline > now() and ${SESSION_ALLOWS} and ${PIN_ALLOWS}
+    order by q.available_at, q.tool_call_id
+    limit w.most) c`,
+};
+
+export const bindLines = (rows: Parameters<typeof lines.bind>[0]): unknown[] => lines.bind(rows);
+
+const named = setInput<{
+  readonly projectId: string;
+  readonly toolCallId: string;
+  readonly agentTurnId: string;
+  readonly callCardId: string;
+  readonly pins: string;
+}>([
+  ["projectId", "text"],
+  ["toolCallId", "text"],
+  ["agentTurnId", "text"],
+  ["callCardId", "text"],
+  ["pins", "text"],
+]);
+
+/** The same for named calls: their commands came over a bus. */
+export const READ_NAMED_CALLS: Statement = {
+  name: "gates.read-named-calls",
+  text: `
+with wanted as materialized (select * from ${named.from})
+select w.ord::int - 1 as ord, c.gate, c.lane, c.tool_call_id
+  from wanted w
+ cross join lateral (
+   select q.gate, q.lane, q.tool_call_id from state.live_calls q
+    where q.project_id = w.project_id and q.tool_call_id = w.tool_call_id and q.agent_turn_id = w.agent_turn_id
+      and q.call_card_id = w.call_card_id and q.gate is not null
+      and q.status = 'queued' and q.available_at <= now() and q.queue_deadline > now() and ${SESSION_ALLOWS} and ${PIN_ALLOWS}
+   offset 0) c`,
+};
+
+export const bindNamed = (rows: Parameters<typeof named.bind>[0]): unknown[] => named.bind(rows);
+export const bindCalls = (rows: Parameters<typeof CALLS.bind>[0]): unknown[] => CALLS.bind(rows);
+
+const PASSED = {
+  request: given<number>("integer"),
+  projectId: given<string>("text"),
+  toolCallId: given<string>("text"),
+  ...HOLDER,
+} as const;
+
+export type PassedRow = GivenOf<typeof PASSED>;
+const passed = inputOf(PASSED);
+
+/** Leases the calls that pass. */
+export const TAKE_PASSED: Statement = {
+  name: "gates.take-passed",
+  text: `
+with picked as materialized (
+  select w.request as ord, w.lease_id, w.holder, w.lease_seconds, 1 as lanes, c.*
+    from ${passed.from.replace(" as i (", " as w (")}
+   cross join lateral (
+     select project_id, tool_call_id, retry_safe
+       from state.live_calls
+      where project_id = w.project_id and tool_call_id = w.tool_call_id and ${IS_DUE}
+        for update skip locked) c
+),${take("c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id", SESSION_STATE)}`,
+};
+
+export const bindPassed = (rows: readonly PassedRow[]): unknown[] => passed.bind(rows);
+
+export interface SlotRow {
+  readonly tool_call_id: string;
+  readonly lease_holder: string | null;
+  readonly started_at: Date | null;
+  readonly run_deadline: Date | null;
+}
+
+/** The calls that hold the slots of a gate; of the project's gate those of all its gates. $1 project, $2 gate, $3 how many. */
+export const READ_SLOTS: Statement = {
+  name: "gates.read-slots",
+  text: `
+select tool_call_id, lease_holder, started_at, run_deadline
+  from state.live_calls
+ where project_id = $1 and gate is not null and ($2::text = '' or gate = $2::text) and status = 'running'
+ order by run_deadline, tool_call_id
+ limit $3::int`,
+};
+
+const marks = setInput<GateMark>([
+  ["projectId", "text"],
+  ["gate", "text"],
+  ["fullAtMs", "double precision"],
+  ["lastLane", "text"],
+  ["lastGate", "text"],
+]);
+
+/** What the gates remember of the calls that passed. A project that was deleted meanwhile has no gates. */
+export const MARK_GATES: Statement = {
+  name: "gates.mark",
+  text: `
+insert into state.gates as g (project_id, gate, full_at, last_lane, last_gate)
+select i.project_id, i.gate, to_timestamp(i.full_at_ms / 1000), i.last_lane, i.last_gate
+  from ${marks.from}
+ where (select 1 from resource.projects p where p.project_id = i.project_id) is not null
+on conflict (project_id, gate) do update
+   set full_at = excluded.full_at, last_lane = excluded.last_lane, last_gate = excluded.last_gate`,
+};
+
+export const bindMarks = (rows: readonly GateMark[]): unknown[] => marks.bind(rows);

@@ -1,0 +1,216 @@
+// Claims of limited calls. Whatever starts a run - a claim, an exchange, a command from a bus, the plane's own services - leases its
+// call here when a limit holds the call.
+//   GT1. A look without a lock comes first: where no limited call waits, or no gate has room, nothing else is done.
+//   GT2. Under the lock of its project: read the gates and what waits, decide (plan-passage.ts), lease, remember. All in one transaction.
+//   GT3. Slots are counted from the leases on the rows. A holder that dies keeps its slot until its lease has lapsed and no longer.
+//   GT4. When time alone decides when the next call may pass, the waiting services are told how long (`wakeIn`). A slot that is freed
+//        rings the bell "sessions", which every waiting service hears.
+
+import { LRUCache } from "lru-cache";
+import type { ClaimRow, LeaseRow } from "../calls/lease.sql.ts";
+import type { LeasedRow } from "../calls/take-calls.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { TargetKey } from "../sessions/session-targets.ts";
+import type { Database, Queryer } from "../sql/database.ts";
+import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE } from "./gate.ts";
+import {
+  bindCalls,
+  bindLines,
+  bindMarks,
+  bindNamed,
+  bindPassed,
+  bindPlaces,
+  type GateRow,
+  gateStateOf,
+  LOCK_PROJECTS,
+  MARK_GATES,
+  type PassedRow,
+  READ_GATES_OF_CALLS,
+  READ_NAMED_CALLS,
+  READ_SLOTS,
+  READ_WAITING_CALLS,
+  READ_WAITING_GATES,
+  type SlotRow,
+  TAKE_PASSED,
+  type WaitingCallRow,
+} from "./gates.sql.ts";
+import { type GateMark, gateKey, type Passer, planPassage, type WaitingCall } from "./plan-passage.ts";
+import { planRoom } from "./plan-room.ts";
+
+/** Why a queued call may not pass its gate now. */
+export interface HeldBack {
+  /** The tool whose limit holds it; undefined: the limit of its project. */
+  readonly toolName: string | undefined;
+  readonly blockedBy: GateBlock;
+  readonly limits: GateLimits;
+  readonly running: number;
+  /** When time alone opens the gate. */
+  readonly nextAt: Date | undefined;
+  readonly openedAt: Date | undefined;
+  /** Some of those that hold the slots, the first that must end first. */
+  readonly slots: readonly {
+    readonly toolCallId: string;
+    readonly holder: string | null;
+    readonly startedAt: Date | null;
+    readonly runDeadline: Date | null;
+  }[];
+}
+
+export interface Gates {
+  /** A look found limited calls at this target. */
+  learn(key: TargetKey): void;
+  knows(key: TargetKey): boolean;
+  /** Leases limited calls for these claims; `ord` of a row is the place of its claim, from 1. */
+  claim(rows: readonly ClaimRow[]): Promise<readonly LeasedRow[]>;
+  /** The same for named calls. */
+  lease(rows: readonly LeaseRow[]): Promise<readonly LeasedRow[]>;
+  /** What holds this call back; undefined when it waits at no gate, or the gate has room. */
+  explain(key: { readonly projectId: string; readonly toolCallId: string }): Promise<HeldBack | undefined>;
+  /** Milliseconds until a limited call of the target may pass, as far as it is known here. */
+  wakeIn(key: { readonly projectId?: string | undefined; readonly target: string }): number | undefined;
+}
+
+/** More names do not help a reader of one sentence. */
+const SLOTS_SHOWN = 3;
+
+/** More targets than one process serves. */
+const MAX_REMEMBERED = 1_024;
+
+const keyOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
+
+const waitingOf = (row: WaitingCallRow): WaitingCall => ({
+  ord: row.ord,
+  gate: row.gate,
+  lane: row.lane,
+  toolCallId: row.tool_call_id,
+});
+
+const projectsOf = (rows: readonly { readonly projectId: string }[]): readonly string[] =>
+  [...new Set(rows.map(({ projectId }) => projectId))].sort();
+
+/** A gate is read once for each request that waits there; it is one gate. */
+const distinct = (rows: readonly GateRow[]): readonly GateState[] => [
+  ...new Map(rows.map(gateStateOf).map((state) => [gateKey(state), state])).values(),
+];
+
+export const createGates = ({ db, clock }: { readonly db: Database; readonly clock: Clock }): Gates => {
+  const known = new LRUCache<string, TargetKey>({ max: MAX_REMEMBERED });
+  /** When the next call of a target may pass. */
+  const wakeAt = new LRUCache<string, { readonly key: TargetKey; readonly at: number }>({ max: MAX_REMEMBERED });
+
+  /** Only what time alone will open is worth a look at a certain time; a freed slot rings. */
+  const noteTimes = (rows: readonly TargetKey[], found: readonly GateRow[]): void => {
+    for (const [index, key] of rows.entries()) {
+      const times = found.flatMap((row) => {
+        const { room, nextMs } = planRoom(gateStateOf(row));
+        return row.waits && row.ord === index + 1 && room === 0 && nextMs !== undefined ? [nextMs] : [];
+      });
+      if (times.length === 0) wakeAt.delete(keyOf(key));
+      // A timer that fires a moment too early would find the gate closed.
+      else wakeAt.set(keyOf(key), { key, at: clock.now() + Math.ceil(Math.min(...times)) + 1 });
+    }
+  };
+
+  /** The gates where calls wait and may pass: there is room, also in their project. */
+  const openOnes = (rows: readonly GateRow[]): readonly GateRow[] => {
+    const hasRoom = (row: GateRow): boolean => planRoom(gateStateOf(row)).room > 0;
+    const full = new Set(rows.filter((row) => row.gate === PROJECT_GATE && !hasRoom(row)).map((row) => row.project_id));
+    return rows.filter((row) => row.waits && hasRoom(row) && !full.has(row.project_id));
+  };
+
+  const pass = async (
+    tx: Queryer,
+    gates: readonly GateRow[],
+    passers: readonly Passer[],
+    waiting: readonly WaitingCallRow[],
+    rowOf: (call: WaitingCall) => PassedRow,
+    passed?: (marks: readonly GateMark[]) => void,
+  ): Promise<readonly LeasedRow[]> => {
+    const plan = planPassage(distinct(gates), passers, waiting.map(waitingOf));
+    passed?.(plan.marks);
+    if (plan.passed.length === 0) return [];
+    const leased = await tx.query<LeasedRow>(TAKE_PASSED, bindPassed(plan.passed.map(rowOf)));
+    if (plan.marks.length > 0) await tx.query(MARK_GATES, bindMarks(plan.marks));
+    return leased;
+  };
+
+  /** The gates after the passage, as far as time decides when the next call may pass. */
+  const afterwards = (gates: readonly GateRow[], marks: readonly GateMark[]): readonly GateRow[] => {
+    const fullAt = new Map(marks.map((mark) => [gateKey(mark), mark.fullAtMs]));
+    return gates.map((row) => {
+      const ms = fullAt.get(gateKey({ projectId: row.project_id, gate: row.gate }));
+      return ms === undefined ? row : { ...row, full_at_ms: ms };
+    });
+  };
+
+  return {
+    learn: (key) => known.set(keyOf(key), key),
+    knows: (key) => known.get(keyOf(key)) !== undefined,
+    async claim(rows) {
+      const seen = await db.query<GateRow>(READ_WAITING_GATES, bindPlaces(rows));
+      noteTimes(rows, seen);
+      if (openOnes(seen).length === 0) return [];
+      return db.transaction(async (tx) => {
+        await tx.query(LOCK_PROJECTS, [projectsOf(rows)]);
+        const gates = await tx.query<GateRow>(READ_WAITING_GATES, bindPlaces(rows));
+        const lines = openOnes(gates).flatMap((gate) => {
+          const row = rows[gate.ord - 1];
+          if (row === undefined) return [];
+          const most = Math.min(row.max, planRoom(gateStateOf(gate)).room);
+          const { last_lane: afterLane } = gate;
+          const { projectId, target, pins } = row;
+          return [{ ord: gate.ord - 1, projectId, target, gate: gate.gate, afterLane: afterLane ?? "", pins, most }];
+        });
+        const waiting = lines.length === 0 ? [] : await tx.query<WaitingCallRow>(READ_WAITING_CALLS, bindLines(lines));
+        const rowOf = ({ ord, toolCallId }: WaitingCall): PassedRow => {
+          const { projectId, leaseId, holder, leaseSeconds } = rows[ord] as ClaimRow;
+          return { request: ord + 1, projectId, toolCallId, leaseId, holder, leaseSeconds };
+        };
+        return pass(tx, gates, rows, waiting, rowOf, (marks) => noteTimes(rows, afterwards(gates, marks)));
+      });
+    },
+    async lease(rows) {
+      const seen = await db.query<GateRow>(READ_GATES_OF_CALLS, bindCalls(rows));
+      if (openOnes(seen).length === 0) return [];
+      return db.transaction(async (tx) => {
+        await tx.query(LOCK_PROJECTS, [projectsOf(rows)]);
+        const gates = await tx.query<GateRow>(READ_GATES_OF_CALLS, bindCalls(rows));
+        const waiting = await tx.query<WaitingCallRow>(READ_NAMED_CALLS, bindNamed(rows));
+        const passers = rows.map(({ projectId }) => ({ projectId, max: 1 }));
+        return pass(tx, gates, passers, waiting, ({ ord, toolCallId }) => {
+          const { projectId, leaseId, holder, leaseSeconds } = rows[ord] as LeaseRow;
+          return { request: ord + 1, projectId, toolCallId, leaseId, holder, leaseSeconds };
+        });
+      });
+    },
+    async explain({ projectId, toolCallId }) {
+      const rows = await db.query<GateRow>(READ_GATES_OF_CALLS, bindCalls([{ projectId, toolCallId, pins: "" }]));
+      for (const state of distinct(rows)) {
+        const { room, blockedBy, nextMs } = planRoom(state);
+        if (room > 0 || blockedBy === undefined) continue;
+        const slots = await db.query<SlotRow>(READ_SLOTS, [projectId, state.gate, SLOTS_SHOWN]);
+        return {
+          toolName: state.gate === PROJECT_GATE ? undefined : state.gate,
+          blockedBy,
+          limits: state.limits,
+          running: state.running,
+          nextAt: nextMs === undefined ? undefined : new Date(state.nowMs + nextMs),
+          openedAt: state.openedAtMs === null ? undefined : new Date(state.openedAtMs),
+          slots: slots.map((row) => ({
+            toolCallId: row.tool_call_id,
+            holder: row.lease_holder,
+            startedAt: row.started_at,
+            runDeadline: row.run_deadline,
+          })),
+        };
+      }
+      return undefined;
+    },
+    wakeIn({ projectId, target }) {
+      const times = [...wakeAt.values()].filter(
+        ({ key }) => key.target === target && (projectId === undefined || key.projectId === projectId),
+      );
+      return times.length === 0 ? undefined : Math.max(Math.min(...times.map(({ at }) => at)) - clock.now(), 0);
+    },
+  };
+};

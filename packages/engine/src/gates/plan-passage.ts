@@ -1,0 +1,137 @@
+// Which waiting calls pass their gates, for whom. Pure.
+//   GP1. No gate lets more calls pass than it has room for, nor does the gate of the project, whatever the requests ask for.
+//   GP2. One call of each lane in turn, beginning behind the lane that was served last; and one of each gate in turn. So no agent
+//        and no tool waits for another one's whole queue.
+//   GP3. A request gets no more than it asked for.
+
+import { type GateState, PROJECT_GATE } from "./gate.ts";
+import { planRoom, spend } from "./plan-room.ts";
+
+/** A request for calls; its place in the list is its `ord`. */
+export interface Passer {
+  readonly projectId: string;
+  readonly max: number;
+}
+
+/** A call that could run; within a lane the oldest first. */
+export interface WaitingCall {
+  /** The place of the request it is for, from 0. */
+  readonly ord: number;
+  readonly gate: string;
+  readonly lane: string;
+  readonly toolCallId: string;
+}
+
+/** What a gate remembers after the passage. */
+export interface GateMark {
+  readonly projectId: string;
+  readonly gate: string;
+  readonly fullAtMs: number | null;
+  readonly lastLane: string;
+  readonly lastGate: string;
+}
+
+export interface Passage {
+  readonly passed: readonly WaitingCall[];
+  readonly marks: readonly GateMark[];
+}
+
+interface Gate {
+  readonly state: GateState;
+  room: number;
+  passed: number;
+  lastLane: string;
+  lastGate: string;
+}
+
+export const gateKey = ({ projectId, gate }: { readonly projectId: string; readonly gate: string }): string =>
+  `${projectId} ${gate}`;
+
+/** What stands behind `last` first, then the rest; both in order. */
+const behind = <Value>(values: readonly Value[], keyOf: (value: Value) => string, last: string): readonly Value[] => {
+  const sorted = [...values].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return [...sorted.filter((value) => keyOf(value) > last), ...sorted.filter((value) => keyOf(value) <= last)];
+};
+
+/** Values under their key, in the order given. */
+const groupBy = <Value>(values: readonly Value[], keyOf: (value: Value) => string): Map<string, Value[]> => {
+  const groups = new Map<string, Value[]>();
+  for (const value of values) {
+    const group = groups.get(keyOf(value));
+    if (group === undefined) groups.set(keyOf(value), [value]);
+    else group.push(value);
+  }
+  return groups;
+};
+
+export const planPassage = (
+  states: readonly GateState[],
+  passers: readonly Passer[],
+  waiting: readonly WaitingCall[],
+): Passage => {
+  const gates = new Map<string, Gate>(
+    states.map((state) => [
+      gateKey(state),
+      { state, room: planRoom(state).room, passed: 0, lastLane: state.lastLane, lastGate: state.lastGate },
+    ]),
+  );
+  const passed: WaitingCall[] = [];
+  const taken = new Set<string>();
+
+  const serve = ({ projectId, max }: Passer, own: readonly WaitingCall[]): void => {
+    const project = gates.get(gateKey({ projectId, gate: PROJECT_GATE }));
+    let left = max;
+    const pass = (gate: Gate, call: WaitingCall): void => {
+      taken.add(`${projectId} ${call.toolCallId}`);
+      passed.push(call);
+      gate.room--;
+      gate.passed++;
+      gate.lastLane = call.lane;
+      left--;
+      if (project === undefined) return;
+      if (project !== gate) project.room--;
+      project.lastGate = call.gate;
+    };
+    const queues = behind([...groupBy(own, ({ gate }) => gate)], ([gate]) => gate, project?.lastGate ?? "").flatMap(
+      ([name, calls]) => {
+        const gate = gates.get(gateKey({ projectId, gate: name }));
+        if (gate === undefined) return [];
+        const lanes = behind([...groupBy(calls, ({ lane }) => lane)], ([lane]) => lane, gate.lastLane);
+        return [{ gate, lanes: lanes.map(([, inLane]) => [...inLane]) }];
+      },
+    );
+    const isOpen = (gate: Gate): boolean => left > 0 && gate.room > 0 && (project === undefined || project.room > 0);
+    /** One call of the next lane that has one; the lane goes to the end. */
+    const step = ({ gate, lanes }: (typeof queues)[number]): boolean => {
+      for (let lane = lanes.shift(); lane !== undefined; lane = lanes.shift()) {
+        const call = lane.shift();
+        if (call === undefined) continue;
+        lanes.push(lane);
+        if (taken.has(`${projectId} ${call.toolCallId}`)) continue;
+        pass(gate, call);
+        return true;
+      }
+      return false;
+    };
+    for (let moved = true; moved; ) moved = queues.map((queue) => isOpen(queue.gate) && step(queue)).includes(true);
+  };
+
+  for (const [ord, passer] of passers.entries())
+    serve(
+      passer,
+      waiting.filter((call) => call.ord === ord),
+    );
+  const marks = [...gates.values()].map(({ state, passed: count, lastLane, lastGate }): GateMark => {
+    const { projectId, gate, limits, fullAtMs, nowMs } = state;
+    const full = limits.rate === undefined ? null : count === 0 ? fullAtMs : spend(limits.rate, fullAtMs, nowMs, count);
+    return { projectId, gate, fullAtMs: full, lastLane, lastGate };
+  });
+  const before = new Map(states.map((state) => [gateKey(state), state]));
+  return {
+    passed,
+    marks: marks.filter((mark) => {
+      const state = before.get(gateKey(mark));
+      return state?.fullAtMs !== mark.fullAtMs || state.lastLane !== mark.lastLane || state.lastGate !== mark.lastGate;
+    }),
+  };
+};

@@ -1,0 +1,51 @@
+// How many calls may pass a gate now, and when the next one may. Pure.
+//   GR1. In flight: the limit less the calls under a lease. A freed slot rings a bell, so there is no time to wait for.
+//   GR2. Rate: a bucket of `burst` tokens that fills with `limit` tokens in `per_seconds`. Kept as the one time when it is full again.
+//   GR3. Breaker: closed, everything passes. Open, nothing passes. After its time one call passes as a trial, while none runs.
+
+import { burstOf, type Rate } from "@toolplane/protocol";
+import type { GateRoom, GateState } from "./gate.ts";
+
+/** Times have microseconds: a token that is due in less counts as there. */
+const CLOSE_ENOUGH = 1e-3;
+
+const secondsPerToken = ({ limit, per_seconds }: Rate): number => per_seconds / limit;
+
+/** The tokens in the bucket, and the milliseconds until there is one more than none. */
+export const planTokens = (
+  rate: Rate,
+  fullAtMs: number | null,
+  nowMs: number,
+): { readonly tokens: number; readonly nextMs: number } => {
+  const tokenMs = secondsPerToken(rate) * 1_000;
+  const missingMs = Math.max((fullAtMs ?? nowMs) - nowMs, 0);
+  const tokens = Math.floor(burstOf(rate, "delay") - missingMs / tokenMs + CLOSE_ENOUGH);
+  return { tokens: Math.max(tokens, 0), nextMs: Math.max(missingMs - (burstOf(rate, "delay") - 1) * tokenMs, 0) };
+};
+
+/** When the bucket is full again after `count` more tokens were taken. */
+export const spend = (rate: Rate, fullAtMs: number | null, nowMs: number, count: number): number =>
+  Math.max(fullAtMs ?? nowMs, nowMs) + count * secondsPerToken(rate) * 1_000;
+
+const OPEN_ROOM: GateRoom = { room: Number.POSITIVE_INFINITY, blockedBy: undefined, nextMs: undefined };
+
+const breakerRoom = ({ limits, openUntilMs, nowMs, running }: GateState): GateRoom => {
+  if (limits.breaker === undefined || openUntilMs === null) return OPEN_ROOM;
+  if (nowMs < openUntilMs) return { room: 0, blockedBy: "breaker", nextMs: openUntilMs - nowMs };
+  return { room: running === 0 ? 1 : 0, blockedBy: "breaker", nextMs: undefined };
+};
+
+const slotRoom = ({ limits: { concurrency }, running }: GateState): GateRoom =>
+  concurrency === undefined
+    ? OPEN_ROOM
+    : { room: Math.max(concurrency - running, 0), blockedBy: "concurrency", nextMs: undefined };
+
+const rateRoom = ({ limits: { rate }, fullAtMs, nowMs }: GateState): GateRoom => {
+  if (rate === undefined) return OPEN_ROOM;
+  const { tokens, nextMs } = planTokens(rate, fullAtMs, nowMs);
+  return { room: tokens, blockedBy: "rate", nextMs };
+};
+
+/** The narrowest of the three; of equals the one that takes longest to pass. */
+export const planRoom = (state: GateState): GateRoom =>
+  [breakerRoom(state), slotRoom(state), rateRoom(state)].reduce((least, one) => (one.room < least.room ? one : least));

@@ -1,0 +1,69 @@
+// Why a call waits although services could take it: a limit holds it back. The sentence names the limit, what holds the slots, and when
+// the next call may start. Pure.
+
+import type { HeldBack } from "@toolplane/engine";
+
+type Said = readonly [string, string | null];
+
+const when = (date: Date | null | undefined, nowMs: number): string =>
+  date === null || date === undefined
+    ? "an unknown time"
+    : `${date.toISOString()} (in ${Math.max(0, Math.ceil((date.getTime() - nowMs) / 1_000))} s)`;
+
+const holders = ({ slots, running }: HeldBack): string => {
+  const named = slots
+    .map(({ toolCallId, holder }) => `call ${toolCallId} at ${holder ?? "an unknown service"}`)
+    .join(", ");
+  return running > slots.length ? `${named} and ${running - slots.length} more` : named;
+};
+
+const whySlots = (held: HeldBack, projectId: string, nowMs: number): Said => {
+  const { toolName, limits, running, slots } = held;
+  const whose = toolName === undefined ? `project ${projectId}` : toolName;
+  const todo =
+    toolName === undefined
+      ? `to let more run at once: toolplane projects limits ${projectId} --concurrency N`
+      : `to let more run at once, apply ${toolName} with a larger options.concurrency`;
+  return [
+    `it waits for a slot: ${whose} runs ${limits.concurrency} at a time, and ${running} run now (${holders(held)}); a slot is free when one of them ends, at ${when(slots[0]?.runDeadline, nowMs)} at the latest`,
+    todo,
+  ];
+};
+
+const whyRate = ({ toolName, limits: { rate }, nextAt }: HeldBack, nowMs: number): Said => [
+  `it waits for the rate of ${toolName}, ${rate?.limit} calls in ${rate?.per_seconds} s; the next call may start at ${when(nextAt, nowMs)}`,
+  `to let it run more often, apply ${toolName} with a larger options.rate`,
+];
+
+const whyBreaker = ({ toolName, openedAt, nextAt, slots }: HeldBack, nowMs: number): Said => [
+  nextAt === undefined
+    ? `the breaker of ${toolName} is open since ${openedAt?.toISOString()}: it failed too often; call ${slots[0]?.toolCallId} runs as a trial, and its end decides`
+    : `the breaker of ${toolName} is open since ${openedAt?.toISOString()}: it failed too often; a call is let through as a trial at ${when(nextAt, nowMs)}`,
+  `see why its calls fail: toolplane calls list --tool ${toolName} --status failed`,
+];
+
+export const planLimitWhy = (held: HeldBack, projectId: string, nowMs: number): Said => {
+  switch (held.blockedBy) {
+    case "concurrency":
+      return whySlots(held, projectId, nowMs);
+    case "rate":
+      return whyRate(held, nowMs);
+    case "breaker":
+      return whyBreaker(held, nowMs);
+  }
+};
+
+/** For the facts beside the sentence. */
+export const limitFacts = ({ toolName, blockedBy, limits, running, nextAt, slots }: HeldBack) => ({
+  held_by: blockedBy,
+  of: toolName ?? "the project",
+  limits,
+  running,
+  next_at: nextAt?.toISOString() ?? null,
+  slots: slots.map(({ toolCallId, holder, startedAt, runDeadline }) => ({
+    tool_call_id: toolCallId,
+    holder,
+    started_at: startedAt?.toISOString() ?? null,
+    run_deadline: runDeadline?.toISOString() ?? null,
+  })),
+});
