@@ -190,6 +190,37 @@ CREATE INDEX audit_of_project ON resource.audit USING btree (project_id, audit_i
 grant insert, select on resource.audit to toolplane_engine;
 grant select on resource.audit to toolplane_reader;
 
+create table resource.browser_sessions (
+  session_id text collate "C" not null,
+  secret_hash text collate "C" not null,
+  token_id text collate "C" not null,
+  browser text not null default ''::text,
+  created_at timestamp with time zone not null default now(),
+  seen_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  idle_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint browser_sessions_pkey PRIMARY KEY (session_id),
+  constraint browser_sessions_token_id_fkey FOREIGN KEY (token_id) REFERENCES resource.tokens(token_id) ON DELETE CASCADE
+);
+CREATE INDEX browser_sessions_expiry ON resource.browser_sessions USING btree (expires_at);
+CREATE INDEX browser_sessions_of_token ON resource.browser_sessions USING btree (token_id, created_at) WHERE (ended_at IS NULL);
+grant delete, insert, select, update on resource.browser_sessions to toolplane_engine;
+grant select (session_id, token_id, browser, created_at, seen_at, expires_at, idle_at, ended_at) on resource.browser_sessions to toolplane_reader;
+
+create table resource.login_codes (
+  code_hash text collate "C" not null,
+  token_id text collate "C" not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint login_codes_pkey PRIMARY KEY (code_hash),
+  constraint login_codes_token_id_fkey FOREIGN KEY (token_id) REFERENCES resource.tokens(token_id) ON DELETE CASCADE
+);
+CREATE INDEX login_codes_expiry ON resource.login_codes USING btree (expires_at);
+CREATE INDEX login_codes_of_token ON resource.login_codes USING btree (token_id);
+grant delete, insert, select, update on resource.login_codes to toolplane_engine;
+
 create table resource.profiles (
   project_id text collate "C" not null,
   name_key text collate "C" not null,
@@ -283,6 +314,27 @@ create table resource.tools (
 CREATE INDEX tools_plain ON resource.tools USING btree (project_id, target) WHERE (plain AND (status <> 'deleted'::text));
 grant delete, insert, select, update on resource.tools to toolplane_engine;
 grant select on resource.tools to toolplane_reader;
+
+create table resource.webhooks (
+  project_id text collate "C" not null,
+  webhook_id text collate "C" not null,
+  tool_call_id text collate "C",
+  url text not null,
+  events text[] not null,
+  secret text not null,
+  key_id text collate "C" not null,
+  created_by text not null,
+  created_at timestamp with time zone not null default now(),
+  ended_at timestamp with time zone,
+  constraint webhooks_pkey PRIMARY KEY (project_id, webhook_id),
+  constraint webhooks_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE
+);
+CREATE INDEX webhooks_by_age ON resource.webhooks USING btree (created_at);
+CREATE INDEX webhooks_of_call ON resource.webhooks USING btree (project_id, tool_call_id) WHERE (tool_call_id IS NOT NULL);
+CREATE INDEX webhooks_of_project ON resource.webhooks USING btree (project_id, webhook_id) WHERE (tool_call_id IS NULL);
+CREATE INDEX webhooks_open ON resource.webhooks USING btree (project_id) WHERE (ended_at IS NULL);
+grant delete, insert, select, update on resource.webhooks to toolplane_engine;
+grant select (project_id, webhook_id, tool_call_id, url, events, created_by, created_at) on resource.webhooks to toolplane_reader;
 
 create table state.batch_tasks (
   project_id text collate "C" not null,
@@ -834,3 +886,40 @@ CREATE UNIQUE INDEX turns_output ON state.turns USING btree (output_box_id, proj
 CREATE INDEX turns_sharing_output ON state.turns USING btree (output_box_id, project_id, agent_turn_id) WHERE (NOT output_owned);
 grant delete, insert, select, update on state.turns to toolplane_engine;
 grant select on state.turns to toolplane_reader;
+
+create table state.webhook_deliveries (
+  project_id text collate "C" not null,
+  delivery_id text collate "C" not null,
+  seq bigint not null generated always as identity,
+  webhook_id text collate "C" not null,
+  order_key text collate "C" not null,
+  event text not null,
+  body text not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  available_at timestamp with time zone not null default now(),
+  lease_id text collate "C",
+  last_status integer,
+  last_error text,
+  created_at timestamp with time zone not null default now(),
+  ended_at timestamp with time zone,
+  constraint webhook_deliveries_pkey PRIMARY KEY (project_id, delivery_id),
+  constraint webhook_deliveries_project_id_webhook_id_fkey FOREIGN KEY (project_id, webhook_id) REFERENCES resource.webhooks(project_id, webhook_id) ON DELETE CASCADE,
+  constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text])))
+);
+CREATE INDEX webhook_deliveries_due ON state.webhook_deliveries USING btree (available_at, seq) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_deliveries_ended ON state.webhook_deliveries USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_of_webhook ON state.webhook_deliveries USING btree (project_id, webhook_id, delivery_id);
+CREATE INDEX webhook_deliveries_order ON state.webhook_deliveries USING btree (project_id, webhook_id, order_key, seq) WHERE (status = 'pending'::text);
+grant delete, insert, select, update on state.webhook_deliveries to toolplane_engine;
+grant select on state.webhook_deliveries to toolplane_reader;
+
+create table state.webhook_readers (
+  project_id text collate "C" not null,
+  "position" text not null,
+  read_at timestamp with time zone not null default now(),
+  constraint webhook_readers_pkey PRIMARY KEY (project_id),
+  constraint webhook_readers_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on state.webhook_readers to toolplane_engine;
+grant select on state.webhook_readers to toolplane_reader;

@@ -62,6 +62,17 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
     reason: "all tokens are wanted, by a person",
   },
   {
+    statement: "webhooks.read-readers",
+    scan: "Index Scan of webhook_readers by webhook_readers_pkey",
+    reason: "all readers are wanted: one row for each project that has webhooks",
+  },
+  {
+    statement: "webhooks.drop-readers",
+    scan: "Index Scan of webhook_readers by webhook_readers_pkey",
+    or: "Seq Scan of webhook_readers by nothing",
+    reason: "once a minute, over one row for each project that has or had webhooks",
+  },
+  {
     statement: "carrier.served-targets",
     scan: "Index Only Scan of attached_targets by attached_targets_pkey",
     reason: "all pairs that services take from NATS are wanted; there are as many as durables",
@@ -87,6 +98,8 @@ const HELD_SLOTS =
   "live_calls_gate_running holds running limited calls only; of the project's own gate all of them are counted";
 const LIVE_CALLS = "live calls only";
 const LIST = "a page of all a project has, in the order of the key, up to a limit";
+const FEW_WEBHOOKS = "webhooks_of_project holds webhooks of projects only, and a project has at most fifty";
+const ONE_WEBHOOK = "whether there is one: the first row answers";
 const BY_HAND = "a person does it, rarely";
 const LAST_EVENT = "the last event of the project: read from the end of the index, one row";
 const OLD_READER = "a reader that comes back with an event id of an earlier version; once for each such reader";
@@ -97,6 +110,15 @@ export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
   { statement: "turns.list", scan: "Index Scan of turns by turns_pkey", reason: LIST },
   { statement: "dead.list", scan: "Index Scan of dead_letters by dead_letters_pkey", reason: LIST },
   { statement: "calls.list-of-target", scan: "Index Scan of tools by tools_pkey", reason: "a project has few tools" },
+  { statement: "webhooks.count", scan: "Index Only Scan of webhooks by webhooks_of_project", reason: FEW_WEBHOOKS },
+  { statement: "webhooks.read-listeners", scan: "Index Scan of webhooks by webhooks_of_project", reason: FEW_WEBHOOKS },
+  { statement: "webhooks.read-readers", scan: "Index Only Scan of webhooks by webhooks_open", reason: ONE_WEBHOOK },
+  { statement: "webhooks.drop-readers", scan: "Index Only Scan of webhooks by webhooks_open", reason: ONE_WEBHOOK },
+  {
+    statement: "webhooks.move-reader",
+    scan: "Index Scan of webhook_readers by webhook_readers_pkey",
+    reason: "the project is the whole key",
+  },
   { statement: "tools.write-pending", scan: "Index Scan of tools by tools_pkey", reason: BY_HAND },
   { statement: "tools.park-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   // `why` of one call, for a person: as many rows as calls are live, and at most ten thousand.

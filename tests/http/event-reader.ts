@@ -30,12 +30,13 @@ export const readStream = (response: Response): EventReader => {
 
 export const openEvents = async (
   http: Pick<HttpStack, "raw">,
-  token: string,
+  /** Null: the headers say who asks. */
+  token: string | null,
   headers: Readonly<Record<string, string>> = {},
   query = "",
 ): Promise<EventReader> => {
   const response = await http.raw(`/projects/demo/events${query === "" ? "" : `?${query}`}`, {
-    headers: { authorization: `Bearer ${token}`, ...headers },
+    headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
   });
   if (response.status !== 200) throw new Error(`events: ${response.status} ${await response.text()}`);
   return readStream(response);

@@ -59,7 +59,7 @@ export const rules = [
   { id: "API-6-S8", source: "interfaces 4", part: "sdk", text: "Connections are kept alive." },
   { id: "API-6-S9", source: "interfaces 4", part: "sdk", text: "The token travels in a header to the configured server and nowhere else; redirects are not followed." },
   { id: "API-6-S10", source: "interfaces 4", part: "sdk", text: "Parts are joined, kept in order, bounded, and lost rather than waited for." },
-  { id: "API-6-S40", source: "interfaces 4", part: "sdk", text: "The result of a call goes after its parts; parts that the plane does not take hold it up for a bounded time." },
+  { id: "API-6-S46", source: "interfaces 4", part: "sdk", text: "The result of a call goes after its parts; parts that the plane does not take hold it up for a bounded time." },
   { id: "API-6-S11", source: "interfaces 6", part: "sdk", text: "run gets the values the schema makes of the arguments; arguments it refuses are bad_request naming every place." },
   { id: "API-6-S12", source: "interfaces 6", part: "sdk", text: "ToolError carries a code, a message, a detail and its own word about trying again; codes of the tool's own cross unchanged." },
   { id: "API-6-S13", source: "interfaces 6", part: "sdk", text: "A definition the plane would refuse is a mistake when the program starts." },

@@ -7,7 +7,7 @@ export const rules = [
   { id: "SEC-route-gives", source: "security 16", part: "server", text: "A route that does not say what it gives, or gives it to a role that must not have it, is refused before the server listens." },
   { id: "SEC-own-given", source: "interfaces 4", part: "server", text: "An agent's token reads cards and boxes that its agent was given, and no others." },
   { id: "SEC-own-reused", source: "interfaces 4", part: "server", text: "Of a box that a turn it started shares with earlier turns, an agent's token sees the cards of its own turns, and it cannot give that box to a turn." },
-  { id: "SEC-own-reserved", source: "security 2.1", part: "registry", text: "No agent is registered under a name that the events of the plane's own actors use." },
+  { id: "SEC-own-reserved", source: "security 2.1", part: "engine", text: "No agent is registered under a name that the events of the plane's own actors use." },
   { id: "SEC-own-action", source: "security 2.4", part: "server", doors: ["HTTP"], text: "The token of an agent asks for actions of its own agent only." },
   { id: "SEC-own-begun", source: "interfaces 4", part: "server", text: "An agent whose token begins a turn with a box is given what is in the box then, and not what comes into it later." },
   { id: "SEC-own-started", source: "interfaces 4", part: "server", text: "An agent's token reads turns, boxes and events of what its agent started, however far down, and of nobody else." },

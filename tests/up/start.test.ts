@@ -28,14 +28,16 @@ test("[API-2-1] [API-4-2] a first start ends in ready, a token of its own and a 
   {
     await using up = startUp({ dataDir, args: DEMO });
     await inSeconds("first start", up.ready());
-    expect(up.stdout()).toMatch(/^ready http:\/\/127\.0\.0\.1:\d+\n$/);
+    expect(up.stdout()).toMatch(
+      /^console {2}http:\/\/127\.0\.0\.1:\d+\/#login=[0-9a-f]{64}\nready http:\/\/127\.0\.0\.1:\d+\n$/,
+    );
     expect(statSync(join(dataDir, "token")).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(dataDir, ".gitignore"), "utf8")).toBe("*\n");
     token = readFileSync(join(dataDir, "token"), "utf8");
     const { status, body } = await up.request("POST", "/projects/demo/calls", echo);
     expect({ http: status, ...body }).toMatchObject({ http: 200, result: { text: "hello" } });
     expect(await up.stop()).toBe(0);
-    expect(up.stdout().trimEnd().split("\n")).toHaveLength(1);
+    expect(up.stdout().trimEnd().split("\n")).toHaveLength(2);
     expect(up.stderr()).not.toContain("hello");
   }
   const made = statSync(join(dataDir, "postgres", "cluster", "PG_VERSION")).ino;

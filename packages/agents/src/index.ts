@@ -18,5 +18,6 @@ export { fence, fenceMark } from "./transcript/fence.ts";
 export { createSubmitAction, UI_WORKER_TARGET } from "./ui-actions/submit-action.ts";
 export { startUiActions } from "./ui-actions/ui-actions.ts";
 // worker
+export type { ModelCall, StepRun, TurnDone, TurnObserver } from "./worker/turn-observer.ts";
 export { createWorker, type Worker, type WorkerOptions } from "./worker/worker.ts";
 export type { WorkerEngine } from "./worker/worker-engine.ts";

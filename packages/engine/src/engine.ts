@@ -14,7 +14,6 @@ import { type Audit, createAudit } from "./audit/audit.ts";
 import { type BatchReads, createBatchReads } from "./batches/batch-reads.ts";
 import { type Batches, createBatches } from "./batches/batches.ts";
 import { createEventLog, type EventLog } from "./bus/event-log.ts";
-import { trimMessages } from "./bus/message-retention.ts";
 import { createPostgresBus } from "./bus/postgres-bus.ts";
 import { type BusDoorbell, createPostgresDoorbell } from "./bus/postgres-doorbell.ts";
 import type { CallKey } from "./calls/call.ts";
@@ -33,7 +32,8 @@ import { createDelegation, type Delegation } from "./delegation/delegation.ts";
 import { createLimits } from "./gates/limits.ts";
 import { createHistory, type History } from "./history/history.ts";
 import { createLineage, type Lineage } from "./lineage/lineage.ts";
-import { stuckMessages, whyStuck } from "./outbox/stuck-messages.ts";
+import { createLogins, type Logins } from "./logins/logins.ts";
+import { stuckMessages } from "./outbox/stuck-messages.ts";
 import { createOwnership, type Ownership } from "./ownership/ownership.ts";
 import { type CallObserver, nobodyWatches } from "./ports/call-observer.ts";
 import { type Clock, systemClock } from "./ports/clock.ts";
@@ -51,6 +51,7 @@ import { type CheckTool, createTools, type Tools } from "./registry/tools.ts";
 import { createRetention, type Forgotten, type RetentionPolicy } from "./retention/retention.ts";
 import { createDatabase, type Database } from "./sql/database.ts";
 import { migrate } from "./sql/migrate.ts";
+import { createPlaneDepths, type PlaneDepths } from "./stats/plane-depths.ts";
 import { COUNT_LIVE, DATABASE_NOW, type LiveCallsRow } from "./stats/stats.sql.ts";
 import { createThreads, type Threads } from "./threads/threads.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
@@ -61,7 +62,9 @@ import type { TendTurns } from "./turns/tend-turns.ts";
 import type { Turns } from "./turns/turn.ts";
 import { createTurns, type TurnsOptions } from "./turns/turns.ts";
 import { createExpire, type Sweep } from "./watchdog/expire.ts";
-import { startWatchdog, type Watchdog, type WatchdogJob } from "./watchdog/watchdog.ts";
+import { createJobs, SWEEP_LIMIT } from "./watchdog/jobs.ts";
+import { startWatchdog, type Watchdog } from "./watchdog/watchdog.ts";
+import { createWebhooks, type Webhooks } from "./webhooks/webhooks.ts";
 
 export interface EngineOptions {
   readonly connection: pg.ClientConfig;
@@ -133,6 +136,8 @@ export interface Engine {
   readonly agents: Agents;
   readonly profiles: Profiles;
   readonly tokens: Tokens;
+  /** One-time links and sessions of browsers. */
+  readonly logins: Logins;
   readonly audit: Audit;
   /** Checks the chains of turns and direct calls, and knows what retention has left of them. */
   readonly history: History;
@@ -148,6 +153,7 @@ export interface Engine {
   readonly batchReads: BatchReads;
   readonly lineage: Lineage;
   readonly deadLetters: DeadLetters;
+  readonly webhooks: Webhooks;
   readonly bus: Bus;
   /** What a bus beside the database brings; undefined without one. */
   readonly carried: Carried | undefined;
@@ -167,6 +173,8 @@ export interface Engine {
   readonly tendTurns: TendTurns;
   retain(policy: RetentionPolicy, projectId?: string): Promise<Forgotten>;
   stats(): Promise<EngineStats>;
+  /** How much waits, for those who measure; remembered for some seconds. */
+  depths(): Promise<PlaneDepths>;
   /** Finishes submitted work, then closes the database. */
   close(): Promise<void>;
 }
@@ -175,26 +183,10 @@ export interface Engine {
 // still waits; heartbeats come three times as often.
 const LEASE_SECONDS = 15;
 const MAX_ATTEMPTS = 5;
-const SWEEP_LIMIT = 200;
-const EXPIRE_EVERY_MS = 500;
-// Events say when a child has ended; when one was lost, a batch is looked at this late.
-const BATCHES_EVERY_MS = 1_000;
-const BATCHES_LIMIT = 50;
 // Children of a batch that are made or stopped at once, if that leaves half of the connections to others.
 const BATCH_LANES = 8;
 const DEFAULT_CONNECTIONS = 10;
-const TEND_EVERY_MS = 1_000;
-// A flood of calls is noticed after this time; the count takes some ten milliseconds when there are very many.
-const MEASURE_EVERY_MS = 1_000;
-// All open turns are looked at. Nothing here is urgent; it only must not be forgotten.
-const OPEN_TURNS_EVERY_MS = 30_000;
-const STUCK_EVERY_MS = 15_000;
 const STUCK_AFTER_MS = 30_000;
-const FORGET_EVERY_MS = 60_000;
-// Short, so that a process that is started often and never lives for a minute deletes too.
-const FORGET_FIRST_MS = 1_000;
-
-const isFull = ({ looked }: { readonly looked: number }): boolean => looked === SWEEP_LIMIT;
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -261,11 +253,14 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const approvals = createApprovals({ ...ground, calls, settlements, cards, definitions });
   const deadLetters = createDeadLetters({ ...ground, dispatch: calls.dispatch });
   const tokens = createTokens({ ...ground, secret: randomSecret });
+  const logins = createLogins({ ...ground, secret: randomSecret });
   const agentProfiles = createAgentProfiles({ ...ground, delegation });
   const carriedBy = carrier === undefined ? "postgres" : "external";
   await setCarrier(db, carriedBy, ids);
   const carriage = carrier === undefined ? undefined : createCarriage({ ...ground, carrier });
   const bus = carriage?.bus ?? createPostgresBus(ground);
+  const events = createEventLog(db);
+  const webhooks = createWebhooks({ ...ground, events });
   const retain = createRetention(ground);
   const expire = createExpire({
     ...ground,
@@ -274,51 +269,13 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   });
   const stuck = () => stuckMessages({ db, carrier: carriedBy, olderThanMs: STUCK_AFTER_MS });
 
-  const jobs: WatchdogJob[] = [
-    { name: "expire", everyMs: EXPIRE_EVERY_MS, run: async () => (await expire(SWEEP_LIMIT)).looked === SWEEP_LIMIT },
-    {
-      name: "batches",
-      everyMs: BATCHES_EVERY_MS,
-      run: async () => {
-        const { looked, failed } = await batches.sweep(BATCHES_LIMIT);
-        return looked === BATCHES_LIMIT && failed === 0;
-      },
-    },
-    { name: "open calls", everyMs: MEASURE_EVERY_MS, run: () => limits.admission.measure() },
-    { name: "lapsed claims", everyMs: TEND_EVERY_MS, run: async () => isFull(await turns.tend.lapsed(SWEEP_LIMIT)) },
-    { name: "unheard rows", everyMs: TEND_EVERY_MS, run: async () => isFull(await turns.tend.unheard(SWEEP_LIMIT)) },
-    {
-      name: "open turns",
-      everyMs: OPEN_TURNS_EVERY_MS,
-      run: async () => {
-        await turns.tend.open(SWEEP_LIMIT);
-        return false;
-      },
-    },
-    {
-      name: "stuck messages",
-      everyMs: STUCK_EVERY_MS,
-      run: async () => {
-        for (const { messages, oldestMs, ...where } of await stuck()) {
-          log.warn(whyStuck(carriage?.stats().relay), { ...where, messages, oldestMs });
-          doorbell.ring("messages");
-        }
-        return false;
-      },
-    },
-    {
-      name: "forget",
-      everyMs: FORGET_EVERY_MS,
-      firstMs: options.retention && FORGET_FIRST_MS,
-      run: async () => {
-        await trimMessages({ db, faults, carrier: carriedBy });
-        const forgotten = options.retention && (await retain(options.retention));
-        if (forgotten !== undefined && Object.values(forgotten).some((count) => count > 0))
-          log.info("old work was deleted by retention", { ...forgotten });
-        return false;
-      },
-    },
-  ];
+  const jobs = createJobs({
+    ...ground,
+    ...{ expire, batches, turns, stuck, webhooks, retain, carriedBy },
+    measure: () => limits.admission.measure(),
+    retention: options.retention,
+    relayStats: () => carriage?.stats().relay,
+  });
   const watchdog: Watchdog | undefined = options.watchdog === false ? undefined : startWatchdog({ jobs, clock, log });
 
   return {
@@ -335,6 +292,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     agents,
     profiles,
     tokens,
+    logins,
     audit: createAudit(ground),
     history: createHistory(ground),
     traces: createTraces({ db, calls, turns }),
@@ -345,9 +303,10 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     batchReads,
     lineage: createLineage({ db, calls, turns, batches: batchReads }),
     deadLetters,
+    webhooks,
     bus,
     carried: carriage?.carried,
-    events: createEventLog(db),
+    events,
     doorbell,
     db,
     async databaseNow() {
@@ -370,6 +329,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     expire: (limit = SWEEP_LIMIT) => expire(limit),
     tendTurns: turns.tend,
     retain,
+    depths: createPlaneDepths({ db, clock, carrier: carriedBy }),
     async stats() {
       const [live] = await db.query<LiveCallsRow>(COUNT_LIVE);
       return {
@@ -395,6 +355,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       definitions.close();
       limits.admission.close();
       tokens.close();
+      logins.close();
       agentProfiles.close();
       await doorbell.close();
       await db.close();

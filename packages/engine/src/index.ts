@@ -54,9 +54,12 @@ export type { HeldBack } from "./gates/gates.ts";
 export { notThere } from "./history/tombstones.ts";
 // lineage
 export type { ExecutionEdgeRow, HeadStateRow, IdentityEdgeRow, StepStateRow } from "./lineage/lineage.ts";
+// logins
+export type { BegunSession, BrowserSession } from "./logins/logins.ts";
 // outbox
 export { OWNED_KINDS, type OwnedKind } from "./ownership/ownership.ts";
 // ports
+export type { CallChange, CallNews, CallObserver } from "./ports/call-observer.ts";
 export { type Clock, systemClock } from "./ports/clock.ts";
 export { createIds, derivedUuid, type Ids } from "./ports/ids.ts";
 export { type Log, type LogFields, silentLog } from "./ports/log.ts";
@@ -74,6 +77,9 @@ export type { RetentionPolicy } from "./retention/retention.ts";
 // storage
 export type { Queryer } from "./sql/database.ts";
 export { isAway } from "./sql/database-error.ts";
+// stats
+export type { PlaneDepths } from "./stats/plane-depths.ts";
+
 // threads
 export { createThreads, type Threads } from "./threads/threads.ts";
 // tokens
@@ -101,3 +107,6 @@ export type {
 } from "./turns/turn.ts";
 export { stepIdOf } from "./turns/turn.ts";
 export { uiOutcome } from "./turns/ui-ack.ts";
+// webhooks
+export { ENDS_OF_CALL, WEBHOOK_EVENTS } from "./webhooks/plan-delivery.ts";
+export type { ClaimedDelivery, Delivery, DeliveryOutcome, Webhook } from "./webhooks/webhooks.ts";

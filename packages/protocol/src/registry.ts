@@ -23,7 +23,6 @@ export {
   projectPatchSchema,
 } from "./registry/project.ts";
 export {
-  callLimitsSchema,
   DEFAULT_FORK_JOIN_TASKS,
   type FileLimits,
   fileLimitsSchema,

@@ -2,7 +2,7 @@
 
 import { COMMANDS } from "./cli/commands.ts";
 import { configSchema } from "./config/config-file.ts";
-import { PUBLIC_ROUTES } from "./http/public-routes.ts";
+import { OTHER_ROUTES, PUBLIC_ROUTES } from "./http/public-routes.ts";
 import { commandsMarkdown, configMarkdown, routesMarkdown } from "./reference/tables.ts";
 import { routes } from "./routes/index.ts";
 
@@ -13,7 +13,7 @@ export { describeRoutes } from "./routes/reference.ts";
 
 /** By the name of the page and of the part in it. */
 export const generatedParts = (): Readonly<Record<string, Readonly<Record<string, string>>>> => ({
-  "http-api.md": { routes: routesMarkdown([...PUBLIC_ROUTES, ...routes]) },
+  "http-api.md": { routes: routesMarkdown([...PUBLIC_ROUTES, ...OTHER_ROUTES, ...routes]) },
   "cli.md": { commands: commandsMarkdown(COMMANDS) },
   "configuration.md": { keys: configMarkdown(configSchema) },
 });

@@ -60,6 +60,9 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
   "POST /tokens": shared(ADMIN, { body: () => ({ role: "viewer", project_id: "nothing" }) }),
   "GET /tokens": shared(ADMIN),
   "GET /audit": shared(ADMIN),
+  "POST /login-links": shared(ADMIN),
+  "GET /sessions": shared(ADMIN),
+  "DELETE /sessions/:session": shared(ADMIN),
   "DELETE /tokens/:token": shared(ADMIN),
   // what a project's people and programs share
   [`GET ${P}`]: shared(ALL),
@@ -81,6 +84,14 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
   [`GET ${P}/agents/:agent`]: shared(READERS),
   [`POST ${P}/agents/:agent/activate`]: shared(OPERATORS, { body: () => ({}) }),
   [`POST ${P}/agents/:agent/deactivate`]: shared(OPERATORS, { body: () => ({}), spare: true }),
+  // Webhooks are off in this stack: a role that may make one is told so with 403 too, so nobody is let in.
+  [`POST ${P}/webhooks`]: shared([], {
+    body: () => ({ url: "https://hooks.example.com", secret: "0123456789abcdef" }),
+  }),
+  [`GET ${P}/webhooks`]: shared(OPERATORS),
+  [`DELETE ${P}/webhooks/:webhook`]: shared(OPERATORS),
+  [`GET ${P}/webhooks/:webhook/deliveries`]: shared(OPERATORS),
+  [`POST ${P}/webhook-deliveries/:delivery/replay`]: shared(OPERATORS),
   // the work of everybody: for people
   [`GET ${P}/approvals`]: shared(PEOPLE),
   [`POST ${P}/calls/:call/approve`]: shared(OPERATORS, { body: () => ({}) }),

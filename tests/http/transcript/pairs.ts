@@ -68,6 +68,17 @@ const PLANE: Readonly<Record<string, Pair>> = {
     async ({ http }) => `/tokens/${(await http.send("POST", "/tokens", { role: "admin" })).body.token_id}`,
     `/tokens/${NO}`,
   ),
+  "POST /login-links": {
+    ...get("/login-links", ""),
+    bad: { path: "/login-links", headers: { authorization: "" } },
+    refused: 401,
+  },
+  "GET /sessions": get("/sessions", "/sessions?limit=0", 400),
+  "DELETE /sessions/:session": get(async ({ http }) => {
+    const { token } = await http.t.engine.tokens.create({ role: "admin" });
+    const begun = await http.t.engine.logins.beginWithToken(token, "a browser");
+    return `/sessions/${begun?.session.sessionId}`;
+  }, `/sessions/${NO}`),
   "GET /audit": get("/audit", "/audit?limit=many", 400),
   [`GET ${P}/audit`]: get("audit", `/projects/${NO}/audit`),
 };
@@ -122,6 +133,26 @@ const REGISTRY: Readonly<Record<string, Pair>> = {
     },
     { reason: "over" },
     `agents/${NO}/deactivate`,
+  ),
+};
+
+const WEBHOOKS: Readonly<Record<string, Pair>> = {
+  [`POST ${P}/webhooks`]: send(
+    "webhooks",
+    { url: "https://hooks.example.com/in", secret: "a secret of some length" },
+    { path: "webhooks", body: { url: "https://elsewhere.example.com/", secret: "a secret of some length" } },
+    403,
+  ),
+  [`GET ${P}/webhooks`]: get("webhooks", `/projects/${NO}/webhooks`),
+  [`DELETE ${P}/webhooks/:webhook`]: get(async ({ webhook }) => `webhooks/${await webhook()}`, `webhooks/${NO}`),
+  [`GET ${P}/webhooks/:webhook/deliveries`]: get(
+    async ({ webhook }) => `webhooks/${await webhook()}/deliveries`,
+    `webhooks/${NO}/deliveries?status=lost`,
+    400,
+  ),
+  [`POST ${P}/webhook-deliveries/:delivery/replay`]: get(
+    async ({ delivery }) => `webhook-deliveries/${await delivery()}/replay`,
+    `webhook-deliveries/${NO}/replay`,
   ),
 };
 
@@ -318,4 +349,11 @@ const WORK: Readonly<Record<string, Pair>> = {
   ),
 };
 
-export const PAIRS: Readonly<Record<string, Pair>> = { ...PLANE, ...REGISTRY, ...CALLS, ...SERVICES, ...WORK };
+export const PAIRS: Readonly<Record<string, Pair>> = {
+  ...PLANE,
+  ...REGISTRY,
+  ...WEBHOOKS,
+  ...CALLS,
+  ...SERVICES,
+  ...WORK,
+};

@@ -1,6 +1,8 @@
 // What the requests of the transcript are about: made over the API where it can be, so that every request finds its own.
 
+import { createIds } from "@toolplane/engine";
 import { createDatabase } from "@toolplane/engine/internal";
+import { createWebhookDoor, createWebhookKey } from "@toolplane/server";
 import { type AnswerBody, letPass, toolUpload } from "@toolplane/testkit";
 import { type HttpStack, startHttpStack } from "../http-stack.ts";
 
@@ -20,6 +22,9 @@ export interface World extends AsyncDisposable {
   makeTool(): Promise<string>;
   deadLetter(): Promise<string>;
   openBatch(): Promise<string>;
+  webhook(): Promise<string>;
+  /** Something that is to be sent to a webhook. */
+  delivery(): Promise<string>;
   resultCard(toolCallId: string): Promise<Readonly<Record<string, unknown>>>;
 }
 
@@ -34,7 +39,9 @@ const TOOLS = [
 const llm_config = { provider: "script", script: { steps: [{ finish: "done" }] } };
 
 export const startWorld = async (): Promise<World> => {
-  const http = await startHttpStack({ tools: TOOLS });
+  const key = createWebhookKey("the key of the transcript");
+  const door = { hosts: ["hooks.example.com"], allow: [], key: () => key, newId: createIds().uuid };
+  const http = await startHttpStack({ tools: TOOLS }, { webhooks: createWebhookDoor(door) });
   const { engine, database, projectId } = http.t;
   let tools = 0;
 
@@ -47,6 +54,14 @@ export const startWorld = async (): Promise<World> => {
     return { id: commands[0]?.headers["CG-Tool-Call-Id"] ?? "", lease: commands[0]?.lease.id ?? "" };
   };
 
+  const settled: World["settled"] = async () => {
+    const { id, lease } = await held();
+    await post(`calls/${id}/result`, { lease, status: "success", result: { ok: true } });
+    return id;
+  };
+  const hook = { url: "https://hooks.example.com/in", secret: "a secret of some length" };
+  const webhook: World["webhook"] = async () => (await post("webhooks", hook)).webhook_id;
+
   await post("profiles", { name: "plain", worker_target: "crew", llm_config });
   await post("profiles", { name: "person", worker_target: "ui_worker", llm_config });
   await post("agents", { agent_id: "helper", profile_name: "plain" });
@@ -57,10 +72,14 @@ export const startWorld = async (): Promise<World> => {
     post,
     makeCall,
     held,
-    async settled() {
-      const { id, lease } = await held();
-      await post(`calls/${id}/result`, { lease, status: "success", result: { ok: true } });
-      return id;
+    settled,
+    webhook,
+    async delivery() {
+      const webhookId = await webhook();
+      await settled();
+      for (const reader of await engine.webhooks.readers()) await engine.webhooks.read(reader);
+      const [made] = await engine.webhooks.deliveries(projectId, webhookId, { limit: 1 });
+      return made?.deliveryId ?? "";
     },
     makeTurn: async () => (await post("agents/helper/turns", { instruction: "look around" })) as never,
     async makeTool() {

@@ -30,6 +30,7 @@ import type { PromptSource } from "./prompt-source.ts";
 import * as cards from "./step-cards.ts";
 import type { StepReader } from "./step-reader.ts";
 import { type StepTiming, startStepTiming, type TimingPlan } from "./timing.ts";
+import type { TurnObserver } from "./turn-observer.ts";
 import { turnStats } from "./usage.ts";
 import type { WorkerEngine } from "./worker-engine.ts";
 
@@ -43,6 +44,7 @@ export interface StepDeps {
   readonly log: Log;
   readonly limits: TurnLimits;
   readonly timing: TimingPlan;
+  readonly observe: TurnObserver;
   readonly bundledTargets?: ReadonlySet<string> | undefined;
 }
 
@@ -216,11 +218,16 @@ export const createRunStep = (deps: StepDeps): RunStep => {
     const plan = planQuestion({ ...deps, maxSteps: budget.steps, work, profile, boxes, definitions, promptValues });
     const leftMs = () => timeLeftMs(work, budget, clock.now() - receivedAt);
     const scene: Scene = { work, holding, stepId, profile, boxes, plan, timing, budget, leftMs };
+    const beganAt = clock.now();
+    const asked = (more: { readonly model?: string | undefined; readonly error?: string | undefined }): void =>
+      deps.observe.asked(work, { stepId, beganAt, endedAt: clock.now(), ...more });
     let answer: BrainAnswer;
     try {
       const thinkMs = Math.min(limits.thinkMs, Math.max(1, leftMs() ?? limits.thinkMs));
       answer = await askBrain({ ...asking, thinkMs }, { ...scene, signal });
+      asked({ model: answer.model });
     } catch (error) {
+      asked({ error: isToolplaneError(error) ? error.code : "internal_error" });
       // The work is gone, or the worker must stop: that is not the brain's fault, and does not end the turn.
       if (holding.interruption() !== undefined) throw error;
       return failureOf(error, scene);

@@ -2,7 +2,7 @@
 //   Every failure ends the turn with a status, a code and a deliverable (W-13, W-35), except two: a lost claim (another worker
 //   has the turn, or it was stopped) and a database that is away (the claim lapses and the turn goes on later).
 
-import { isAway, type TurnFinish, type Work } from "@toolplane/engine";
+import { isAway, stepIdOf, type TurnFinish, type Work } from "@toolplane/engine";
 import { isToolplaneError, type ToolplaneError } from "@toolplane/protocol";
 import { type Budget, planBudget, planTokenLimit, timeIsOver, timeLeftMs } from "./budget.ts";
 import { errorTrace } from "./error-trace.ts";
@@ -47,7 +47,10 @@ export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<Tu
   const runStep = createRunStep(deps);
 
   const finish = async (holding: Holding, work: Work, end: TurnFinish): Promise<TurnOutcome> => {
-    const write = (what: TurnFinish) => persist(clock, holding.signal, () => engine.turns.finish(work, what));
+    const write = async (what: TurnFinish): Promise<void> => {
+      await persist(clock, holding.signal, () => engine.turns.finish(work, what));
+      deps.observe.ended(work, { status: what.status, errorCode: what.errorCode, at: clock.now() });
+    };
     try {
       await write(end);
       return end.status === "success" ? "finished" : "failed";
@@ -117,11 +120,15 @@ export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<Tu
     const { projectId, profileBoxId } = work;
     const profile = await persist(clock, holding.signal, () => reader.profile(projectId, profileBoxId));
     const budget = planBudget(work, profile, limits);
+    deps.observe.taken(work, receivedAt);
     for (;;) {
       const limit = await limitOf(holding, work, budget, receivedAt);
       if (limit !== undefined) return finish(holding, work, await withStats(work, limit));
+      const stepId = stepIdOf(work.agentTurnId, work.stepCount + 1, work.kind);
+      const beganAt = clock.now();
       const outcome = await runStep({ holding, work, receivedAt, budget });
       const ended = outcome.next === "end" ? await endOrGoOn(holding, work, outcome) : outcome;
+      deps.observe.stepped(work, { stepId, beganAt, endedAt: clock.now() });
       deps.stepDone();
       if (typeof ended === "string") return ended;
       if (ended.next === "suspended") return "suspended";

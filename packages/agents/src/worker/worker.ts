@@ -29,6 +29,7 @@ import { createPromptSource } from "./prompt-source.ts";
 import { createRunTurn, type TurnOutcome } from "./run-turn.ts";
 import { createStepReader } from "./step-reader.ts";
 import { resolveTiming, type TimingSwitches } from "./timing.ts";
+import { harmless, nobodyWatchesTurns, type TurnObserver } from "./turn-observer.ts";
 import type { WorkerEngine } from "./worker-engine.ts";
 
 export interface WorkerOptions {
@@ -46,6 +47,8 @@ export interface WorkerOptions {
   readonly lookMs?: number | undefined;
   /** Targets that this installation serves with its own code: their results are not fenced as foreign. */
   readonly bundledTargets?: ReadonlySet<string> | undefined;
+  /** Told what turns do, for measuring. */
+  readonly observe?: TurnObserver | undefined;
   readonly clock?: Clock | undefined;
   readonly ids?: Ids | undefined;
   readonly log?: Log | undefined;
@@ -120,6 +123,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
     limits,
     timing: resolveTiming(options.timing),
     bundledTargets: options.bundledTargets,
+    observe: harmless(options.observe ?? nobodyWatchesTurns),
     isDraining: () => ending.signal.aborted,
     stepDone: () => {
       steps++;

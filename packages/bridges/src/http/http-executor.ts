@@ -65,10 +65,19 @@ export const createHttpExecutor = ({ within, now, token }: HttpExecutorOptions):
   };
 
   const profileOf = ({ definition, definitionHash }: PinnedDefinition): ToolProfile => {
-    const { retry, timeoutSeconds, pin, control } = resolveOptions(definition.options);
+    const { retry, retryPolicy, timeoutSeconds, pin, control } = resolveOptions(definition.options);
     const { declared, isRepeatable = false } = planFor(definition);
     const isSafe = retry === "safe" || (definition.options.retry === undefined && isRepeatable);
-    return { retry: isSafe ? "safe" : "never", timeoutSeconds, pin, control, definitionHash, ...declared };
+    const isRetriedByPlane = retryPolicy !== undefined;
+    return {
+      retry: isSafe ? "safe" : "never",
+      isRetriedByPlane,
+      timeoutSeconds,
+      pin,
+      control,
+      definitionHash,
+      ...declared,
+    };
   };
 
   const send = async ({ allowHosts, timeoutMs }: HttpPlan, request: HttpRequest, { signal }: ExecuteContext) => {

@@ -15,7 +15,10 @@ import type { Handover } from "./handover.ts";
 import type { PlannedCall } from "./plan-call.ts";
 import { type LeasedCall, leasedCall } from "./take-calls.ts";
 
-export type PlacedCall = Pick<PlannedCall, "row" | "free">;
+export type PlacedCall = Pick<PlannedCall, "row" | "free"> & {
+  /** Its caller brought no trace. */
+  readonly beginsTrace?: boolean | undefined;
+};
 
 /** Calls that are about to be written. One of `tell` and `drop` is called. */
 export interface Placement {
@@ -48,6 +51,9 @@ export interface CallPlacesDeps {
   readonly offer: (targets: readonly TargetKey[]) => void;
 }
 
+const NEW = { isNew: true } as const;
+const NEW_TRACE = { ...NEW, beginsTrace: true } as const;
+
 export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
   const { leaseSeconds, faults } = deps;
 
@@ -64,9 +70,13 @@ export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
     });
   };
 
-  const tellOf = (row: DispatchRow, answer: DispatchedRow | undefined): LeasedCall | undefined => {
+  const tellOf = (
+    row: DispatchRow,
+    answer: DispatchedRow | undefined,
+    beginsTrace: boolean | undefined,
+  ): LeasedCall | undefined => {
     if (answer?.inserted !== true) return undefined;
-    deps.observe(row);
+    deps.observe(row, beginsTrace === true ? NEW_TRACE : NEW);
     const leased = leasedAtBirth(row, answer);
     if (leased === undefined) return undefined;
     deps.remember(leased);
@@ -95,7 +105,7 @@ export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
             drop(true);
             throw error;
           }
-          reservation.hand(rows.map((row, index) => tellOf(row, written[index])));
+          reservation.hand(rows.map((row, index) => tellOf(row, written[index], calls[index]?.beginsTrace)));
           deps.doorbell.ring("events", "here");
           if (leaseIds.length > 0) await faults.at("handover:after-telling");
         },

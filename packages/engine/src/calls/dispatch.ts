@@ -223,7 +223,13 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
 
   /** Writes the calls; those that a waiting service may have as leased to it, and hands them over. */
   const insertPlaced = async (open: readonly Pending[]): Promise<readonly DispatchedRow[]> => {
-    const placement = deps.places.place(open.map(({ row, free }) => ({ row: row as DispatchRow, free })));
+    const placement = deps.places.place(
+      open.map(({ row, free, request }) => ({
+        row: row as DispatchRow,
+        free,
+        beginsTrace: request.traceparent === undefined,
+      })),
+    );
     for (const [index, item] of open.entries()) item.row = placement.rows[index];
     let written: readonly DispatchedRow[];
     try {

@@ -28,6 +28,10 @@ export interface PlannedSettlement {
   readonly row: SettleRow;
   /** What the tool's program said about its failure, for operators. */
   readonly diagnostics?: Diagnostics | undefined;
+  /** The reporter's own span, if it made one. */
+  readonly traceparent?: string | undefined;
+  /** When it was planned, in milliseconds. */
+  readonly plannedAt?: number | undefined;
 }
 
 type ActBy = Act & { readonly by: Actor };
@@ -68,8 +72,9 @@ export const createSettlements = (deps: SettlementsDeps): Settlements => {
   ): Promise<void> => {
     await faults.at("settle:before-doorbell");
     deps.admission.freed();
-    for (const { facts, row } of won) {
-      deps.observe({ ...facts, status: row.status as CallStatus });
+    for (const { facts, row, traceparent, plannedAt } of won) {
+      const news = { traceparent, errorCode: row.errorCode, settlingAt: plannedAt };
+      deps.observe({ ...facts, status: row.status as CallStatus }, news);
       deps.facts.forget(facts);
       deps.watch.settled({ ...row, facts, status: row.status as CallStatus });
     }
@@ -115,8 +120,10 @@ export const createSettlements = (deps: SettlementsDeps): Settlements => {
 
   return {
     plan(settlement) {
-      const now = new Date(deps.clock.now()).toISOString();
-      return { facts: settlement.facts, row: planSettlement(settlement, { ...deps, now }) };
+      const plannedAt = deps.clock.now();
+      const now = new Date(plannedAt).toISOString();
+      const { facts, traceparent } = settlement;
+      return { facts, row: planSettlement(settlement, { ...deps, now }), traceparent, plannedAt };
     },
     within: (tx, planned) => settle(tx, planned),
     alone(planned, actsOf) {

@@ -173,6 +173,10 @@ const lanesFrom = (name: string, first: string): string => `
        select (select q.lane from state.live_calls q where ${IN_LINE} and q.lane > k.lane order by q.lane limit 1)
          from ${name} k where k.lane is not null)`;
 
+/** A lane whose calls are all for later does not count. */
+const LANE_IS_DUE = `k.lane is not null and (select 1 from state.live_calls
+       where ${IN_LINE} and lane = k.lane and available_at <= now() order by available_at limit 1) is not null`;
+
 /** What could pass these gates: of each lane the first `most` calls, and of up to twice as many lanes, those behind `after_lane` first. */
 export const READ_WAITING_CALLS: Statement = {
   name: "gates.read-waiting-calls",
@@ -182,9 +186,9 @@ select w.ord, w.gate, l.lane, c.tool_call_id
   from wanted w
  cross join lateral (
    with recursive${lanesFrom("later", "lane > w.after_lane")},${lanesFrom("earlier", "lane <= w.after_lane")}
-   (select lane from later where lane is not null limit w.most)
+   (select k.lane from later k where ${LANE_IS_DUE} limit w.most)
    union
-   (select lane from earlier where lane is not null limit w.most)) l
+   (select k.lane from earlier k where ${LANE_IS_DUE} limit w.most)) l
  cross join lateral (
    select q.tool_call_id from state.live_calls q
     where q.project_id = w.project_id and q.target = w.target and q.gate is not null and q.gate = w.gate and q.lane = l.lane

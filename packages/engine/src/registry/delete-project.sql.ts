@@ -42,6 +42,7 @@ export const SWEEPS: readonly Statement[] = [
     "dead_letters",
     "sessions",
     "tombstones",
+    "webhook_deliveries",
   ].map((noun) => sweep(`state.${noun}`)),
   sweep("cards.boxes"),
   sweep("cards.cards"),

@@ -203,22 +203,27 @@ select $${versions.next}::text, tool_name, version, definition_hash, definition,
 
 /**
  * Versions that wait or waited and were never in force: the newest of each tool stay, so that a service that registers a new one
- * at every start does not fill the table. No call can name one of them. $1 project, $2 tools, $3 how many stay.
+ * at every start does not fill the table. No call can name one of them. The caller
+ * holds the project's lock, so the places of the rows stay. $1 project, $2 tools, $3 how many stay.
  */
 export const DROP_UNACCEPTED: Statement = {
   name: "tools.drop-unaccepted",
   text: `
+with old as materialized (
+  select x.place
+    from unnest($2::text[]) as n (tool_name)
+   cross join lateral (
+     select version, pending_version, guarded_version from resource.tools y
+      where y.project_id = $1 and y.tool_name = n.tool_name offset 0) t
+   cross join lateral (
+     select z.ctid as place from resource.tool_versions z
+      where z.project_id = $1 and z.tool_name = n.tool_name and not z.accepted and z.version <> t.version
+        and z.version is distinct from t.pending_version and z.version is distinct from t.guarded_version
+      order by z.project_id desc, z.tool_name desc, z.version desc offset $3::int - 1) x
+)
 delete from resource.tool_versions v
- using (select n.tool_name, l.version
-          from unnest($2::text[]) as n (tool_name)
-         cross join lateral (
-           select x.version from resource.tool_versions x
-            where x.project_id = $1 and x.tool_name = n.tool_name and not x.accepted
-            order by x.project_id desc, x.tool_name desc, x.version desc offset $3::int limit 1) l) old,
-       resource.tools t
- where v.project_id = $1 and v.tool_name = old.tool_name and v.version <= old.version and not v.accepted
-   and t.project_id = $1 and t.tool_name = old.tool_name and v.version <> t.version
-   and v.version is distinct from t.pending_version and v.version is distinct from t.guarded_version`,
+ using old
+ where v.ctid = old.place`,
 };
 
 const ofCode = setInput<{ readonly toolName: string; readonly codeHash: string }>([

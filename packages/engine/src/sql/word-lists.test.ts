@@ -64,6 +64,11 @@ test("[UTP-W33-E1] every key of a project's rows begins with the project", async
     );
     return rows.map(({ name }) => name);
   });
-  // Tokens are found by their own id before a project is known; the audit is one list of the whole plane.
-  expect(global.toSorted()).toEqual(["resource.audit", "resource.tokens"]);
+  // Tokens and logins are found by their own id before a project is known; the audit is one list of the whole plane.
+  expect(global.toSorted()).toEqual([
+    "resource.audit",
+    "resource.browser_sessions",
+    "resource.login_codes",
+    "resource.tokens",
+  ]);
 });

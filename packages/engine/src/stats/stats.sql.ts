@@ -25,3 +25,34 @@ export interface LiveCallsRow {
   readonly overdue: number;
   readonly oldest_queued_seconds: number | null;
 }
+
+/** $1 rows that are read at most; beyond it the counts are "at least". The largest groups first. */
+export const QUEUE_DEPTHS: Statement = {
+  name: "stats.queue-depths",
+  text: `
+select target, status, count(*)::int as calls, extract(epoch from now() - min(created_at))::float8 as oldest_seconds
+  from (select target, status, created_at from state.live_calls where due_at < 'infinity' limit $1::int) c
+ group by target, status
+ order by calls desc, target, status
+ limit 200`,
+};
+
+export interface QueueDepthRow {
+  readonly target: string;
+  readonly status: "queued" | "running" | "awaiting_approval";
+  readonly calls: number;
+  readonly oldest_seconds: number;
+}
+
+/** $1 rows that are read at most. Messages that could have left for the bus beside the database and have not. */
+export const OUTBOX_DEPTH: Statement = {
+  name: "stats.outbox-depth",
+  text: `
+select count(*)::int as messages, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_seconds
+  from (select created_at from bus.messages where available_at <= now() order by available_at, id limit $1::int) m`,
+};
+
+export interface OutboxDepthRow {
+  readonly messages: number;
+  readonly oldest_seconds: number;
+}

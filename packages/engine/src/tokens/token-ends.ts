@@ -1,43 +1,44 @@
-// Ends waits when their token ends: an open stream or a long poll must not outlive its token. All waits are checked together:
-// after a ring of the registry (a token was revoked here or elsewhere), when the next token expires, and every few seconds in
-// case a ring was lost (I13).
+// Ends waits when their token or browser session ends: an open stream or a long poll must not outlive it. All waits are checked
+// together: after a ring of the registry (a token was revoked here or elsewhere), when the next one expires, and every few seconds
+// in case a ring was lost (I13).
 
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
-import type { Queryer } from "../sql/database.ts";
-import { READ_ENDED_TOKENS } from "./tokens.sql.ts";
+import type { Queryer, Statement } from "../sql/database.ts";
 
 /** A lost ring delays the end of a stream by at most this. */
 const LOOK_AGAIN_MS = 5_000;
 
 export interface TokenWatch extends Disposable {
-  /** Aborted when the token is revoked or expires. */
+  /** Aborted when the token is revoked or expires, or when the session is over. */
   readonly ended: AbortSignal;
 }
 
-export interface EndingToken {
-  readonly tokenId: string;
+export interface Ending {
+  readonly id: string;
   readonly expiresAt: Date | null;
 }
 
-export interface TokenEnds {
-  watch(token: EndingToken): TokenWatch;
+export interface Ends {
+  watch(ending: Ending): TokenWatch;
   close(): void;
 }
 
-export interface TokenEndsDeps {
+export interface EndsDeps {
   readonly db: Queryer;
+  /** $1 ids; answers the ids of those that are over. */
+  readonly statement: Statement;
   readonly doorbell: Doorbell;
   readonly clock: Clock;
 }
 
 interface Watcher {
-  readonly tokenId: string;
+  readonly id: string;
   readonly expiresAt: number;
   readonly over: AbortController;
 }
 
-export const createTokenEnds = ({ db, doorbell, clock }: TokenEndsDeps): TokenEnds => {
+export const createEnds = ({ db, doorbell, clock, statement }: EndsDeps): Ends => {
   const watchers = new Set<Watcher>();
   let next: { readonly at: number; readonly dropped: AbortController } | undefined;
   let looking = false;
@@ -72,12 +73,11 @@ export const createTokenEnds = ({ db, doorbell, clock }: TokenEndsDeps): TokenEn
     looking = true;
     while (again && watchers.size > 0) {
       again = false;
-      const ids = [...new Set([...watchers].map(({ tokenId }) => tokenId))];
+      const ids = [...new Set([...watchers].map(({ id }) => id))];
       // When the database is away, the next look asks again.
-      const rows = await db.query<{ token_id: string }>(READ_ENDED_TOKENS, [ids]).catch(() => []);
-      const over = new Set(rows.map(({ token_id }) => token_id));
-      for (const { tokenId, expiresAt, over: token } of watchers)
-        if (over.has(tokenId) || expiresAt <= clock.now()) token.abort();
+      const rows = await db.query<{ id: string }>(statement, [ids]).catch(() => []);
+      const ended = new Set(rows.map(({ id }) => id));
+      for (const { id, expiresAt, over } of watchers) if (ended.has(id) || expiresAt <= clock.now()) over.abort();
     }
     looking = false;
     for (const { expiresAt, over } of watchers) if (!over.signal.aborted) lookBy(soon(expiresAt));
@@ -88,9 +88,9 @@ export const createTokenEnds = ({ db, doorbell, clock }: TokenEndsDeps): TokenEn
   });
 
   return {
-    watch({ tokenId, expiresAt }) {
+    watch({ id, expiresAt }) {
       const watcher = {
-        tokenId,
+        id,
         expiresAt: expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
         over: new AbortController(),
       };

@@ -64,9 +64,9 @@ returning role, project_id, revoked_at = now() as was_valid`,
 export const READ_ENDED_TOKENS: Statement = {
   name: "tokens.read-ended",
   text: `
-select i.token_id
-  from unnest($1::text[]) as i (token_id)
+select i.id
+  from unnest($1::text[]) as i (id)
   left join lateral (
-    select true as here, x.revoked_at, x.expires_at from resource.tokens x where x.token_id = i.token_id offset 0) t on true
+    select true as here, x.revoked_at, x.expires_at from resource.tokens x where x.token_id = i.id offset 0) t on true
  where t.here is null or t.revoked_at is not null or t.expires_at <= now()`,
 };

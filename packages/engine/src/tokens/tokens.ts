@@ -10,12 +10,13 @@ import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { RandomSecret } from "../ports/secrets.ts";
 import type { Database, Queryer } from "../sql/database.ts";
-import { createTokenEnds, type TokenWatch } from "./token-ends.ts";
+import { createEnds, type TokenWatch } from "./token-ends.ts";
 import {
   ADD_TOKEN,
   CHECK_TOKEN,
   type CheckedTokenRow,
   LIST_TOKENS,
+  READ_ENDED_TOKENS,
   REVOKE_TOKEN,
   type RevokedRow,
   type TokenRow,
@@ -71,7 +72,7 @@ const MAX_TTL_SECONDS = 100 * 366 * 24 * 3_600;
 
 const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
-const tokenOf = (row: TokenRow): Token => ({
+export const tokenOf = (row: TokenRow): Token => ({
   tokenId: row.token_id,
   role: row.role as Role,
   projectId: row.project_id,
@@ -137,7 +138,7 @@ export const createTokens = (deps: {
 }): Tokens => {
   const { db, doorbell, clock } = deps;
   const known = new LRUCache<string, { readonly token: Token; readonly until: number }>({ max: MAX_REMEMBERED });
-  const ends = createTokenEnds(deps);
+  const ends = createEnds({ db, doorbell, clock, statement: READ_ENDED_TOKENS });
   const stopListening = doorbell.listen("registry", () => known.clear());
 
   return {
@@ -206,7 +207,7 @@ export const createTokens = (deps: {
       known.clear();
       doorbell.ring("registry");
     },
-    watch: ends.watch,
+    watch: ({ tokenId, expiresAt }) => ends.watch({ id: tokenId, expiresAt }),
     close() {
       stopListening();
       ends.close();

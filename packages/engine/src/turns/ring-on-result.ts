@@ -7,8 +7,8 @@ import type { AgentBells } from "./agent-bells.ts";
 
 export const observeAndRing =
   (observe: CallObserver, bells: Pick<AgentBells, "ring">): CallObserver =>
-  (change) => {
-    observe(change);
+  (change, news) => {
+    observe(change, news);
     if (!change.headless && isSettled(change.status))
       bells.ring([{ projectId: change.projectId, agentId: change.agentId }]);
   };

@@ -14,7 +14,7 @@ const MOST_FORK_JOIN_TASKS = 1_000;
 const MOST_QUEUED = 1_000_000;
 
 /** What holds the calls of a project: `concurrency` delays them, `rate` and `queue` refuse new ones. */
-export const callLimitsSchema = z.strictObject({
+const callLimitsSchema = z.strictObject({
   concurrency: concurrencySchema.nullable().optional(),
   rate: rateSchema.nullable().optional(),
   queue: z.int().min(1).max(MOST_QUEUED).nullable().optional(),

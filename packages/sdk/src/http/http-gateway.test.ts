@@ -303,7 +303,7 @@ describe("parts", () => {
   const result = { toolCallId: "call_1", leaseId: "lease_1", status: "success", result: 1, error: null } as const;
   const said = ({ path }: { path: string }): string => path.split("/").at(-1) ?? "";
 
-  test("[API-6-S40] the result of a call goes after its parts, however slow the plane takes them", async () => {
+  test("[API-6-S46] the result of a call goes after its parts, however slow the plane takes them", async () => {
     const order: string[] = [];
     await using world = await createWorld(async (request) => {
       order.push(said(request));
@@ -318,7 +318,7 @@ describe("parts", () => {
     expect(world.log.entries).toEqual([]);
   });
 
-  test("[API-6-S40] parts that the plane does not take hold a result up for a bounded time, and are dropped", async () => {
+  test("[API-6-S46] parts that the plane does not take hold a result up for a bounded time, and are dropped", async () => {
     await using world = await createWorld((request) =>
       said(request) === "parts" ? undefined : { body: { tool_result_card_id: "card_r", idempotent: false } },
     );

@@ -9,6 +9,8 @@ import type { SecretDeclaration } from "../secrets/secret-source.ts";
 export interface ToolProfile extends SecretDeclaration {
   /** `safe`: may run again when it is not known whether it ran. */
   readonly retry: "safe" | "never";
+  /** True: the plane tries a failed attempt again (`retry_policy`), so one lease runs the tool once. */
+  readonly isRetriedByPlane?: boolean | undefined;
   /** Counted from the lease. */
   readonly timeoutSeconds: number;
   /** `strict`: refuse a call that was made under another definition. */

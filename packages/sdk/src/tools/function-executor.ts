@@ -17,9 +17,10 @@ interface Served {
 }
 
 const profileOf = (tool: Tool, { sha256, ...place }: Omit<FunctionExecutorOptions, "served">): ToolProfile => {
-  const { retry, timeoutSeconds, pin } = resolveOptions(tool.options);
+  const { retry, retryPolicy, timeoutSeconds, pin } = resolveOptions(tool.options);
   return {
     retry,
+    isRetriedByPlane: retryPolicy !== undefined,
     timeoutSeconds,
     pin,
     definitionHash: definitionHash(definitionOf(tool, place), sha256),

@@ -1,6 +1,12 @@
 // The worker of this process: it thinks for the agents of its pools, and takes the actions of people.
 
-import { createBrainSource, createWorker, startUiActions, UI_WORKER_TARGET } from "@toolplane/agents";
+import {
+  createBrainSource,
+  createWorker,
+  startUiActions,
+  type TurnObserver,
+  UI_WORKER_TARGET,
+} from "@toolplane/agents";
 import type { AllowedOrigin } from "@toolplane/egress/policy";
 import { createIds, type Engine, type Log, systemClock } from "@toolplane/engine";
 import { BUNDLED_TARGET } from "../bundled/bundled-tools.ts";
@@ -16,6 +22,8 @@ export interface RunAgentsOptions {
   readonly envSource: EnvSource;
   /** Addresses that models may be reached at, beyond public https. */
   readonly egressAllow: readonly AllowedOrigin[];
+  /** Told what turns do, for measuring. */
+  readonly observe?: TurnObserver | undefined;
 }
 
 export interface RunningAgents {
@@ -40,6 +48,7 @@ export const runAgents = async (options: RunAgentsOptions): Promise<RunningAgent
     workerId: options.workerId,
     concurrency: CONCURRENCY,
     bundledTargets: new Set([BUNDLED_TARGET]),
+    observe: options.observe,
     ids,
     log,
   });

@@ -1,7 +1,7 @@
 // Makes one call, for every way it can be asked for: the single route, an item of a batch, a program in this process. The checks
 // are here, so they are the same for all.
 
-import type { CallAnswer, CallRequest, Engine } from "@toolplane/engine";
+import { type CallAnswer, type CallRequest, ENDS_OF_CALL, type Engine } from "@toolplane/engine";
 import { DEFAULT_CHANNEL, isToolplaneError, parseWith, refuseUnstorable, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { nearest } from "../cli/nearest.ts";
@@ -10,6 +10,7 @@ import { checkMayCall } from "../http/agent-rights.ts";
 import { API_ACTOR, callerAgent } from "../http/caller-agent.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import type { Who } from "../http/own.ts";
+import { type WebhookDoor, webhooksAreOff } from "../webhooks/webhook-door.ts";
 
 export const MAX_WAIT_SECONDS = 300;
 
@@ -21,16 +22,26 @@ export const callBody = z.strictObject({
   idempotency_key: z.string().min(1).max(255).optional(),
   wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional(),
   not_before: z.iso.datetime({ offset: true }).optional(),
+  /** Told when the call is over, or of the events it names. */
+  webhook: z
+    .strictObject({
+      url: z.string().min(1).max(2_048),
+      secret: z.string().min(1).max(256),
+      events: z.array(z.string().min(1).max(64)).min(1).max(20).optional(),
+    })
+    .optional(),
 });
 
 export type CallBody = z.infer<typeof callBody>;
 
 export interface Asked {
-  readonly engine: Pick<Engine, "calls" | "tools" | "agentProfiles">;
+  readonly engine: Pick<Engine, "calls" | "tools" | "agentProfiles" | "webhooks">;
   readonly toolHosts: ToolHosts;
   readonly caller: Who;
   readonly projectId: string;
   readonly signal: AbortSignal;
+  /** Undefined where no webhooks are sent. */
+  readonly webhooks?: WebhookDoor | undefined;
 }
 
 /** The names that a mistyped one is compared with. */
@@ -93,6 +104,30 @@ export interface Said {
   readonly traced?: boolean | undefined;
 }
 
+/**
+ * A call that is followed by a webhook. The webhook is stored first, under the id that the call gets, so that no event of the call
+ * can be missed; when no call was made under that id, the webhook goes again.
+ */
+const callWithWebhook = async (
+  { engine, caller, projectId, webhooks, signal }: Asked,
+  request: CallRequest,
+  waitMs: number,
+  asked: NonNullable<CallBody["webhook"]>,
+): Promise<CallAnswer> => {
+  if (webhooks === undefined) throw webhooksAreOff();
+  const accepted = webhooks.accept(projectId, { ...asked, events: asked.events ?? ENDS_OF_CALL });
+  const toolCallId = webhooks.newId();
+  await engine.webhooks.create({ ...accepted, projectId, toolCallId, createdBy: caller.actorId });
+  let made: string | undefined;
+  try {
+    const answer = await engine.calls.call({ ...request, toolCallId }, waitMs, signal);
+    made = answer.toolCallId;
+    return answer;
+  } finally {
+    if (made !== toolCallId) await engine.webhooks.remove(projectId, accepted.webhookId);
+  }
+};
+
 /** The call as it is when it is settled, when its wait is over, or when the signal ends the wait. */
 export const makeCall = async (
   asked: Asked,
@@ -105,7 +140,9 @@ export const makeCall = async (
   const request = { ...plain, saidDepth };
   await checkMayCall(asked.engine, asked.caller, projectId, request.toolName);
   try {
-    return await asked.engine.calls.call(request, (body.wait_seconds ?? 0) * 1000, asked.signal);
+    const waitMs = (body.wait_seconds ?? 0) * 1000;
+    if (body.webhook !== undefined) return await callWithWebhook(asked, request, waitMs, body.webhook);
+    return await asked.engine.calls.call(request, waitMs, asked.signal);
   } catch (error) {
     throw await explainMissing(error, asked, request);
   }

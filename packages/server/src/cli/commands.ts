@@ -8,6 +8,7 @@ import { callCommand } from "./commands/call.ts";
 import { callsCommands } from "./commands/calls.ts";
 import { cardsCommands } from "./commands/cards.ts";
 import { conformCommand } from "./commands/conform.ts";
+import { consoleCommands } from "./commands/console.ts";
 import { deadCommands } from "./commands/dead.ts";
 import { hostCommands } from "./commands/host.ts";
 import { initCommand } from "./commands/init.ts";
@@ -21,6 +22,7 @@ import { toolsCommands } from "./commands/tools.ts";
 import { traceCommand } from "./commands/trace.ts";
 import { turnsCommands } from "./commands/turns.ts";
 import { upCommand } from "./commands/up.ts";
+import { webhooksCommands } from "./commands/webhooks.ts";
 import { whyCommand } from "./commands/why.ts";
 
 export const COMMANDS: readonly Command[] = [
@@ -36,7 +38,9 @@ export const COMMANDS: readonly Command[] = [
   ...agentsCommands,
   ...projectsCommands,
   ...tokenCommands,
+  ...consoleCommands,
   ...auditCommands,
+  ...webhooksCommands,
   ...servicesCommands,
   ...cardsCommands,
   ...batchesCommands,

@@ -62,6 +62,9 @@ export const OPTIONS = {
   targets: { type: "string", value: "a,b", help: "the targets a tool service serves" },
   ttl: { type: "string", value: "30d", help: "how long it is valid (for ever unless told)" },
   label: { type: "string", value: "TEXT", help: "what it is for" },
+  // webhooks create
+  events: { type: "string", value: "a,b", help: "the events it is told: call.settled,turn.ended,*" },
+  "secret-env": { type: "string", value: "NAME", help: "the variable with its secret (TOOLPLANE_WEBHOOK_SECRET)" },
   // conform
   target: { type: "string", value: "NAME", help: "the target a tool service claims for" },
   http: { type: "boolean", help: "the service pulls its work over HTTP" },

@@ -30,7 +30,7 @@ const leasesOf = (call: Body): readonly Field[] =>
     const took = spanOf(lease, "started_at", "ended_at");
     return [
       `lease ${index + 1}`,
-      `attempt ${cellOf(lease, "attempt") ?? "?"}, ${holder}, ${span}${took === undefined ? "" : ` (${took})`}, ${textOf(lease, "ended") ?? "held"}`,
+      `attempt ${cellOf(lease, "attempt") ?? "?"}, ${holder}, ${span}${took === undefined ? "" : ` (${took})`}, ${textOf(lease, "ended") ?? "held"}${textOf(lease, "error_code") === undefined ? "" : ` with ${textOf(lease, "error_code")}`}`,
     ];
   });
 

@@ -113,6 +113,12 @@ export const configSchema = z.strictObject({
       http_get: z.array(z.string().min(1)).optional(),
     })
     .optional(),
+  webhooks: z
+    .strictObject({
+      /** Hosts that webhooks may be sent to; without it they are off. */
+      allow_hosts: z.array(z.string().min(1)).optional(),
+    })
+    .optional(),
   retention: retention.optional(),
   limits: fileLimitsSchema.optional(),
 });

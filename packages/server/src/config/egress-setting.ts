@@ -28,13 +28,30 @@ export const planEgressAllow = ({ env, file }: SettingsInput): readonly AllowedO
   );
 };
 
+const parsePattern = (text: string, where: string): string => {
+  try {
+    return parseHostPattern(text);
+  } catch (error) {
+    throw refuseConfig(`${where}: ${understandError(error, { keepMessage: true }).message}`);
+  }
+};
+
 /** `egress.http_get`: the hosts that the bundled tool may ask. Without it the tool is off. */
 export const planHttpGetHosts = ({ file }: SettingsInput): readonly string[] =>
-  (file?.config.egress?.http_get ?? []).map((text, index) => {
-    try {
-      return parseHostPattern(text);
-    } catch (error) {
-      const line = file?.where(["egress", "http_get", index]);
-      throw refuseConfig(`${line}: egress.http_get: ${understandError(error, { keepMessage: true }).message}`);
-    }
-  });
+  (file?.config.egress?.http_get ?? []).map((text, index) =>
+    parsePattern(text, `${file?.where(["egress", "http_get", index])}: egress.http_get`),
+  );
+
+/** `webhooks.allow_hosts`, or TOOLPLANE_WEBHOOK_HOSTS in its place: the hosts that webhooks may be sent to. */
+export const planWebhookHosts = ({ env, file }: SettingsInput): readonly string[] => {
+  const given = filled(env.TOOLPLANE_WEBHOOK_HOSTS);
+  if (given !== undefined)
+    return given
+      .split(",")
+      .map((text) => text.trim())
+      .filter((text) => text !== "")
+      .map((text) => parsePattern(text, "TOOLPLANE_WEBHOOK_HOSTS"));
+  return (file?.config.webhooks?.allow_hosts ?? []).map((text, index) =>
+    parsePattern(text, `${file?.where(["webhooks", "allow_hosts", index])}: webhooks.allow_hosts`),
+  );
+};

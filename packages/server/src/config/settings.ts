@@ -13,7 +13,7 @@ import { type LogLevel, parseLogLevel } from "../log/log.ts";
 import type { EnvGrant } from "../secrets/env-grants.ts";
 import type { ServiceEnvs } from "../secrets/service-secrets.ts";
 import { type BusSetting, planBus } from "./bus-setting.ts";
-import { planEgressAllow, planHttpGetHosts } from "./egress-setting.ts";
+import { planEgressAllow, planHttpGetHosts, planWebhookHosts } from "./egress-setting.ts";
 import { refuseConfig } from "./refuse.ts";
 import { planRetention } from "./retention-setting.ts";
 import { checkHostEnv, planConfiguredEnvs, planEnvGrants } from "./secrets-setting.ts";
@@ -70,11 +70,17 @@ export interface Settings {
   readonly egressAllow: readonly AllowedOrigin[];
   /** Hosts that the bundled tool `http_get` may ask; none: it is off. */
   readonly httpGetHosts: readonly string[];
+  /** Hosts that webhooks may be sent to; none: they are off. */
+  readonly webhookHosts: readonly string[];
+  /** What seals the secrets of webhooks; undefined: a file of the data directory. */
+  readonly webhookKey: string | undefined;
   /** How long the holder of a call or a turn may be silent before it is offered to others; undefined: the engine's default. */
   readonly leaseSeconds: number | undefined;
   /** Undefined: nothing is ever deleted. */
   readonly retention: RetentionPolicy | undefined;
   readonly logLevel: LogLevel;
+  /** A token that opens GET /metrics and nothing else. */
+  readonly metricsToken: string | undefined;
 }
 
 const DEFAULT_PORT = 7420;
@@ -122,6 +128,15 @@ const parseLease = (text: string | undefined): number | undefined => {
   if (!(seconds >= LEAST_LEASE_SECONDS && seconds <= MOST_LEASE_SECONDS))
     throw refuseConfig(`TOOLPLANE_LEASE_SECONDS is from ${LEAST_LEASE_SECONDS} to ${MOST_LEASE_SECONDS}, not ${text}`);
   return seconds;
+};
+
+/** Shorter ones can be guessed. */
+const LEAST_SECRET = 16;
+
+const parseSecretText = (name: string, text: string | undefined): string | undefined => {
+  if (text !== undefined && (text.length < LEAST_SECRET || /[^!-~]/.test(text)))
+    throw refuseConfig(`${name} has ${LEAST_SECRET} or more characters, without blanks`);
+  return text;
 };
 
 const parseSwitch = (name: string, text: string | undefined): boolean => {
@@ -225,8 +240,11 @@ export const planSettings = (input: SettingsInput): Settings => {
     serviceEnvs: planConfiguredEnvs(input, envGrants),
     egressAllow: planEgressAllow(input),
     httpGetHosts: planHttpGetHosts(input),
+    webhookHosts: planWebhookHosts(input),
+    webhookKey: parseSecretText("TOOLPLANE_WEBHOOK_KEY", filled(env.TOOLPLANE_WEBHOOK_KEY)),
     leaseSeconds: parseLease(filled(env.TOOLPLANE_LEASE_SECONDS)),
     retention: planRetention(input),
     logLevel: parseLogLevel(filled(env.TOOLPLANE_LOG_LEVEL) ?? "info"),
+    metricsToken: parseSecretText("TOOLPLANE_METRICS_TOKEN", filled(env.TOOLPLANE_METRICS_TOKEN)),
   };
 };

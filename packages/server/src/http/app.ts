@@ -1,5 +1,6 @@
 // The application: every route of the table behind the same checks.
-//   APP1. Every route but /health and /live needs a bearer token; a token of one project does not reach another.
+//   APP1. Every route but /health, /live, the login and the console's files needs a bearer token or a browser session
+//       (authenticate.ts); a token of one project does not reach another.
 //   APP2. A route says what it gives (route.ts); a thing of another owner is refused before the handler runs and the body is
 //       read.
 //   APP3. The Host header must be one we serve, and a request with an Origin must come from it (DNS rebinding).
@@ -14,8 +15,15 @@ import { type Engine, type Log, systemClock, type Token, type TokenWatch } from 
 import { parseWith, refuseUnstorable, showName, ToolplaneError } from "@toolplane/protocol";
 import { type Context, Hono } from "hono";
 import type { z } from "zod";
+import type { ConsoleFiles } from "../console/console-files.ts";
 import { NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
+import { logIn, logOut } from "../login/log-in.ts";
+import { createLoginThrottle } from "../login/login-throttle.ts";
+import { answerMetrics } from "../metrics/answer-metrics.ts";
+import type { PlaneMetrics } from "../metrics/plane-metrics.ts";
 import { type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
+import type { WebhookDoor } from "../webhooks/webhook-door.ts";
+import { authenticate, endedCaller, watchCaller } from "./authenticate.ts";
 import { ANSWER_LIMITS, type BodyLimits, createBodyBudget, shareBody } from "./body-budget.ts";
 import { checkHost } from "./check-host.ts";
 import { createFailureLog } from "./failure-log.ts";
@@ -25,7 +33,7 @@ import { methodsAt, notOffered, notServed, notThere, problem, shadowedPlaces } f
 import { PUBLIC_ROUTES } from "./public-routes.ts";
 import { parseBody, readBody } from "./read-body.ts";
 import { createReaders, createWaits, type OpenLimits, type ReaderLimits } from "./readers.ts";
-import { type Caller, checkRoute, ownedKind, type Route, SMALL_BODY_BYTES } from "./route.ts";
+import { checkRoute, ownedKind, type Route, SMALL_BODY_BYTES } from "./route.ts";
 
 export interface AppOptions {
   /** Undefined while the stack is starting. */
@@ -34,7 +42,14 @@ export interface AppOptions {
   readonly toolHosts?: (() => ToolHosts | undefined) | undefined;
   /** The processes this one works with. */
   readonly processes?: (() => PlaneProcesses | undefined) | undefined;
+  readonly webhooks?: WebhookDoor | undefined;
   readonly routes: readonly Route[];
+  /** The console's pages; none unless given. */
+  readonly console?: ConsoleFiles | undefined;
+  /** What is measured, for GET /metrics; nothing unless given. */
+  readonly metrics?: Pick<PlaneMetrics, "http" | "page"> | undefined;
+  /** Opens GET /metrics and nothing else. */
+  readonly metricsToken?: string | undefined;
   readonly log: Log;
   readonly health: () => Promise<{ readonly ok: boolean; readonly body: Readonly<Record<string, unknown>> }>;
   /** Names this server answers to, besides loopback. */
@@ -46,19 +61,6 @@ export interface AppOptions {
   readonly readers?: ReaderLimits | undefined;
   readonly waits?: OpenLimits | undefined;
 }
-
-const bearerOf = (context: Context): string => {
-  const header = context.req.header("authorization") ?? "";
-  const [scheme, value, ...rest] = header.split(" ").filter(Boolean);
-  if (scheme?.toLowerCase() !== "bearer" || value === undefined || rest.length > 0)
-    throw new ToolplaneError(
-      "unauthorized",
-      "send a token: Authorization: Bearer <token>; the first one is in <data>/token",
-    );
-  return value;
-};
-
-const callerOf = (token: Token): Caller => ({ token, actorId: token.actorId ?? "sys.api" });
 
 const authorize = (token: Token, route: Route, project: string | undefined): void => {
   if (!route.roles.includes(token.role))
@@ -77,11 +79,6 @@ const authorize = (token: Token, route: Route, project: string | undefined): voi
   });
 };
 
-const endedToken = (): ToolplaneError =>
-  new ToolplaneError("unauthorized", "the token is unknown, expired or revoked", {
-    detail: { todo: "send another; an admin makes one with: toolplane token create" },
-  });
-
 /** Whether a request may come without a body. */
 const takesNothing = (schema: z.ZodType): boolean => schema.safeParse({}).success;
 
@@ -90,6 +87,12 @@ const readQuery = (schema: z.ZodType, context: Context): unknown => {
   refuseUnstorable(given, "the query");
   return parseWith(schema, given, "the query");
 };
+
+/** Beside the table, because a browser asks for them before it has a session. */
+const LOGIN_PLACES = [
+  { method: "POST", path: "/session", answer: logIn },
+  { method: "DELETE", path: "/session", answer: logOut },
+] as const;
 
 const answerEarly = (context: Context): Response => {
   const early = new ToolplaneError("storage_error", "the server is starting; try again in a moment");
@@ -113,12 +116,11 @@ export const createApp = (options: AppOptions): Hono => {
     // Answered, not thrown: a request before the start is complete is no error of the caller or of the server.
     if (engine === undefined) return answerEarly(context);
     const began = systemClock.now();
-    const token = await engine.tokens.check(bearerOf(context));
-    if (token === undefined) throw endedToken();
+    const caller = await authenticate(engine, context);
+    const { token } = caller;
     const params = context.req.param() as Record<string, string>;
     authorize(token, route, params.project);
     const query = route.query === undefined ? undefined : readQuery(route.query, context);
-    const caller = callerOf(token);
     const own = createOwn(engine, caller, params.project ?? "");
     const kind = ownedKind(route);
     if (kind !== undefined) await own.check(kind, params[kind] ?? "");
@@ -138,13 +140,14 @@ export const createApp = (options: AppOptions): Hono => {
         route,
         reply: (status: 200 | 201 | 202, given: unknown) => context.json(given, status),
         ...{ params, body, query, caller, own, engine, toolHosts, processes, readers, batchReaders, log, context },
+        webhooks: options.webhooks,
         holdBody: share.hold,
         openAnswer: () => answers.open(token.tokenId),
         // Made for a handler that waits; most routes answer at once.
         get signal() {
           if (waiting === undefined) {
             const place = waits.open(token.tokenId);
-            const watch = engine.tokens.watch(token);
+            const watch = watchCaller(engine, caller);
             waiting = {
               place,
               watch,
@@ -154,7 +157,7 @@ export const createApp = (options: AppOptions): Hono => {
           return waiting.signal;
         },
       });
-      if (waiting?.watch.ended.aborted === true) throw endedToken();
+      if (waiting?.watch.ended.aborted === true) throw endedCaller(caller);
       failures.answered(began);
       return response;
     } catch (error) {
@@ -176,18 +179,43 @@ export const createApp = (options: AppOptions): Hono => {
     const { ok, body } = await options.health();
     return context.json(body, ok ? 200 : 503);
   });
-  const places = [...PUBLIC_ROUTES, ...options.routes];
+  const fail = (error: unknown, context: Context): Response => problem(context, error, { tell: failures.failed });
+  const { metrics } = options;
+  metrics?.http.watch(() => ({ readers: readers.count() + batchReaders.count(), waiting: waits.count() }));
+  const runMeasured = async (route: Route, context: Context): Promise<Response> => {
+    if (metrics === undefined) return run(route, context);
+    const began = metrics.http.now();
+    const response = await run(route, context).catch((error: unknown) => fail(error, context));
+    metrics.http.answered(`${route.method} ${route.path}`, response.status, began);
+    return response;
+  };
+  const measured = metrics === undefined ? [] : [{ method: "GET", path: "/metrics" }];
+  if (metrics !== undefined)
+    app.get("/metrics", (context) =>
+      answerMetrics({ engine: options.engine(), page: metrics.page, token: options.metricsToken }, context),
+    );
+  const throttle = createLoginThrottle();
+  // A process without routes serves no people either.
+  const logins = options.routes.length === 0 ? [] : LOGIN_PLACES;
+  const places = [...PUBLIC_ROUTES, ...measured, ...logins, ...options.routes];
   const answerMissing = (context: Context): Response => {
     const methods = methodsAt(places, context.req.path);
     if (methods.length > 0) context.header("Allow", methods.join(", "));
+    const page = methods.length > 0 || options.routes.length === 0 ? undefined : options.console?.answer(context);
+    if (page !== undefined) return page;
     const unknown = options.routes.length === 0 ? notServed() : notThere(context.req.path);
     return methods.length > 0
       ? problem(context, notOffered(context.req.method, methods), { status: 405 })
       : problem(context, unknown);
   };
+  for (const { method, path, answer } of logins)
+    app.on(method, path, async (context) => {
+      const engine = options.engine();
+      return engine === undefined ? answerEarly(context) : answer({ engine, throttle, log }, context);
+    });
   for (const { method, path } of shadowedPlaces(places)) app.on(method, path, answerMissing);
-  for (const route of options.routes) app.on(route.method, route.path, (context) => run(route, context));
+  for (const route of options.routes) app.on(route.method, route.path, (context) => runMeasured(route, context));
   app.notFound(answerMissing);
-  app.onError((error, context) => problem(context, error, { tell: failures.failed }));
+  app.onError(fail);
   return app;
 };

@@ -1,7 +1,8 @@
 // The routes that need no token, as the description of the API has them; app.ts serves them.
 
 import { z } from "zod";
-import { text } from "./answers.ts";
+import { NOTHING, text } from "./answers.ts";
+import { whoamiBody } from "./whoami.ts";
 
 const healthBody = z
   .strictObject({
@@ -31,5 +32,24 @@ export const PUBLIC_ROUTES = [
     path: "/health",
     summary: "Whether this server can do its work now.",
     answers: { 200: healthBody, 503: healthBody },
+  },
+] as const;
+
+/** Described with the others, served beside the table: a browser asks for a session before it has one, a scraper has its own token. */
+export const OTHER_ROUTES = [
+  {
+    method: "POST",
+    path: "/session",
+    summary: "Logs a browser in with a one-time code or a token; the answer sets the session cookie.",
+    shownBody: z.union([z.strictObject({ code: text }), z.strictObject({ token: text })]),
+    answers: { 200: whoamiBody },
+  },
+  { method: "DELETE", path: "/session", summary: "Logs the browser out.", answers: { 204: NOTHING } },
+  {
+    method: "GET",
+    path: "/metrics",
+    roles: ["admin"],
+    summary: "Prometheus text; also with the token of TOOLPLANE_METRICS_TOKEN.",
+    answers: { 200: { "text/plain": z.string() } },
   },
 ] as const;

@@ -26,6 +26,8 @@ const WAIT_LIMITS: OpenLimits = { perToken: 2_048, inAll: 6_144 };
 export interface Places {
   /** Throws `rate_limited` when there are too many. */
   open(tokenId: string): Disposable;
+  /** How many are open now. */
+  count(): number;
 }
 
 export interface Readers extends Places {
@@ -40,6 +42,7 @@ const createPlaces = (limits: OpenLimits, what: string, detail: string): Places 
       detail: { [detail]: limit },
     });
   return {
+    count: () => inAll,
     open(tokenId) {
       const own = byToken.get(tokenId) ?? 0;
       if (own >= limits.perToken) throw tooMany("this token has", limits.perToken);

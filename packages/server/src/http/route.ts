@@ -1,13 +1,22 @@
 // A route as data: its input, the roles that may call it, what it gives to whom, its handler. The table of routes is the API; the
 // application does once what must hold for all routes (auth, ownership, limits, error shape, input checks).
 
-import { type Engine, type Log, OWNED_KINDS, type OwnedKind, type Role, type Token } from "@toolplane/engine";
+import {
+  type BrowserSession,
+  type Engine,
+  type Log,
+  OWNED_KINDS,
+  type OwnedKind,
+  type Role,
+  type Token,
+} from "@toolplane/engine";
 import { UsageError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import { pathParams } from "../openapi/path-params.ts";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
+import type { WebhookDoor } from "../webhooks/webhook-door.ts";
 import type { Answers, BodyOf } from "./answers.ts";
 import type { BodyShare } from "./body-budget.ts";
 import type { Own } from "./own.ts";
@@ -17,6 +26,8 @@ export interface Caller {
   readonly token: Token;
   /** `sys.api` for people and programs; `tool.<name>` for a tool service. */
   readonly actorId: string;
+  /** The browser session that speaks with the rights of the token; undefined for a program. */
+  readonly session?: BrowserSession | undefined;
 }
 
 export interface RouteCall<Body, Query, Given extends Answers = Answers> {
@@ -32,6 +43,8 @@ export interface RouteCall<Body, Query, Given extends Answers = Answers> {
   readonly engine: Engine;
   readonly toolHosts: ToolHosts;
   readonly processes: PlaneProcesses;
+  /** Takes webhooks; undefined when this process sends none. */
+  readonly webhooks: WebhookDoor | undefined;
   /** The readers of event streams of this process. */
   readonly readers: Readers;
   /** The readers of batch answers; they take no place from readers of events. */

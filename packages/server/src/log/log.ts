@@ -5,6 +5,7 @@ import type { Log, LogFields } from "@toolplane/engine";
 import { pino } from "pino";
 import { refuseConfig } from "../config/refuse.ts";
 import { formatLogLine } from "./log-line.ts";
+import { maskSecrets } from "./mask-secrets.ts";
 
 const LOG_LEVELS = ["error", "warn", "info", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -30,7 +31,7 @@ export const createLog = ({ write, pretty, level }: LogOptions): Log => {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: pretty ? (line: string) => write(formatLogLine(line)) : write },
+    { write: (line: string) => write(maskSecrets(pretty ? formatLogLine(line) : line)) },
   );
   const entry =
     (name: "info" | "warn" | "error") =>

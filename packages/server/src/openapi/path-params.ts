@@ -16,6 +16,9 @@ const PATH_PARAMS: Readonly<Record<string, string>> = {
   letter: "A dead letter's id.",
   trace: "A trace's id: 32 hexadecimal digits.",
   batch: "A batch's id.",
+  session: "A browser session's id.",
+  webhook: "A webhook's id.",
+  delivery: "A delivery's id.",
 };
 
 export interface PathParam {

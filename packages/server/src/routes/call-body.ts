@@ -42,6 +42,7 @@ const leaseShape = z.strictObject({
   started_at: timeOrNull,
   ended_at: timeOrNull,
   ended: z.enum(["settled", "canceled", "timed_out", "lapsed", "released", "handed_on", "failed"]).nullable(),
+  error_code: textOrNull.optional(),
 });
 
 const detailFields = {
@@ -109,12 +110,20 @@ export const callAnswer = (view: CallAnswer, card?: Card): BodyOf<typeof callAns
   };
 };
 
-const leaseBody = ({ attempt, holder, startedAt, endedAt, ended }: CallLease): BodyOf<typeof leaseShape> => ({
+const leaseBody = ({
+  attempt,
+  holder,
+  startedAt,
+  endedAt,
+  ended,
+  errorCode,
+}: CallLease): BodyOf<typeof leaseShape> => ({
   attempt,
   holder,
   started_at: iso(startedAt),
   ended_at: iso(endedAt),
   ended,
+  ...(ended === "failed" ? { error_code: errorCode } : {}),
 });
 
 export const leasesBody = (leases: readonly CallLease[]): readonly BodyOf<typeof leaseShape>[] => leases.map(leaseBody);

@@ -11,6 +11,7 @@ import { readCall } from "../calls/read-call.ts";
 import { actorOf, personOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { type Answers, JSON_TYPE, pageOf } from "../http/answers.ts";
+import { watchCaller } from "../http/authenticate.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import { explainNotFound } from "../http/known-project.ts";
 import type { Own } from "../http/own.ts";
@@ -44,7 +45,7 @@ const keyOf = (body: CallBody, headers: Headers): CallBody => {
 };
 
 const askedBy = (
-  call: Pick<RouteCall<unknown, unknown>, "engine" | "toolHosts" | "caller" | "params">,
+  call: Pick<RouteCall<unknown, unknown>, "engine" | "toolHosts" | "caller" | "params" | "webhooks">,
   signal: AbortSignal,
 ): Asked => ({
   engine: call.engine,
@@ -52,6 +53,7 @@ const askedBy = (
   caller: call.caller,
   projectId: call.params.project ?? "",
   signal,
+  webhooks: call.webhooks,
 });
 
 const MADE = { 200: callAnswerBody, 202: callAnswerBody } satisfies Answers;
@@ -95,7 +97,7 @@ const answerAsTheySettle = (call: BatchCall): Response => {
   const { context, engine, caller, batchReaders, signal: waiting } = call;
   const place = batchReaders.open(caller.token.tokenId);
   // The request counts as answered with its first line, but its token is watched and its body counted until the last line.
-  const watch = engine.tokens.watch(caller.token);
+  const watch = watchCaller(engine, caller);
   const held = call.holdBody();
   const gone = new AbortController();
   const signal = AbortSignal.any([waiting, watch.ended, gone.signal]);

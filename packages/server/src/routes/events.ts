@@ -9,6 +9,7 @@ import { streamSSE } from "hono/streaming";
 import { z } from "zod";
 import { eventQuery, filterOf } from "../events/event-filter.ts";
 import { type FeedEvent, type FeedGap, openFeed, startOf } from "../events/feed.ts";
+import { watchCaller } from "../http/authenticate.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { endStream, writeWithin } from "../http/readers.ts";
 import { READERS, type Route, route } from "../http/route.ts";
@@ -30,7 +31,10 @@ const tooSlow = (ms: number): ToolplaneError =>
   );
 
 const ended = (): ToolplaneError =>
-  new ToolplaneError("unauthorized", "the token of this stream was revoked or has expired; connect with another");
+  new ToolplaneError(
+    "unauthorized",
+    "the token or the session of this stream was revoked or has expired; connect with another",
+  );
 
 export const eventRoutes: readonly Route[] = [
   route({
@@ -62,7 +66,7 @@ export const eventRoutes: readonly Route[] = [
         throw error;
       });
       // The request counts as answered when the stream begins, but its token is watched until the stream ends.
-      const watch = engine.tokens.watch(caller.token);
+      const watch = watchCaller(engine, caller);
       for (const end of [signal, watch.ended]) end.addEventListener("abort", feed.ring, { once: true });
       return streamSSE(context, async (stream) => {
         stream.onAbort(feed.ring);

@@ -1,4 +1,4 @@
-// The table of routes: the whole HTTP API but /health and /live.
+// The table of routes: the whole HTTP API but /health, /live and the login of browsers.
 
 import type { Route } from "../http/route.ts";
 import { actionRoutes } from "./actions.ts";
@@ -15,9 +15,11 @@ import { partRoutes } from "./parts.ts";
 import { referenceRoutes } from "./reference.ts";
 import { registryRoutes } from "./registry.ts";
 import { serviceRoutes } from "./services.ts";
+import { sessionRoutes } from "./sessions.ts";
 import { stateRoutes } from "./state.ts";
 import { traceRoutes } from "./traces.ts";
 import { turnRoutes } from "./turns.ts";
+import { webhookRoutes } from "./webhooks.ts";
 import { whoamiRoutes } from "./whoami.ts";
 
 export const routes: readonly Route[] = [
@@ -36,7 +38,9 @@ export const routes: readonly Route[] = [
   ...cardRoutes,
   ...batchRoutes,
   ...operationRoutes,
+  ...sessionRoutes,
   ...auditRoutes,
   ...hostRoutes,
   ...eventRoutes,
+  ...webhookRoutes,
 ];

@@ -5,6 +5,7 @@ import { ToolplaneError } from "@toolplane/protocol";
 import { streamSSE } from "hono/streaming";
 import { z } from "zod";
 import { watchParts } from "../calls/watch-parts.ts";
+import { watchCaller } from "../http/authenticate.ts";
 import { endStream, writeWithin } from "../http/readers.ts";
 import { READERS, type Route, route } from "../http/route.ts";
 
@@ -40,7 +41,7 @@ export const partRoutes: readonly Route[] = [
       await engine.calls.get(key);
       if (context.req.method === "HEAD") return context.body(null, 200, { "Content-Type": "text/event-stream" });
       const place = readers.open(caller.token.tokenId);
-      const watch = engine.tokens.watch(caller.token);
+      const watch = watchCaller(engine, caller);
       const gone = new AbortController();
       const over = AbortSignal.any([signal, watch.ended, gone.signal]);
       const parts = await watchParts(engine, key, over).catch((error: unknown) => {

@@ -2,14 +2,14 @@
 
 import { z } from "zod";
 import { anyObject } from "../http/answers.ts";
-import { PUBLIC_ROUTES } from "../http/public-routes.ts";
+import { OTHER_ROUTES, PUBLIC_ROUTES } from "../http/public-routes.ts";
 import { EVERYBODY, type Route, route } from "../http/route.ts";
 import { DOCS_POLICY, docsPage } from "../openapi/docs-page.ts";
 import { type OpenApiDocument, openApiDocument } from "../openapi/document.ts";
 import { readVersion } from "../up/version.ts";
 
 export const describeRoutes = (routes: readonly Route[]): OpenApiDocument =>
-  openApiDocument([...PUBLIC_ROUTES, ...routes], readVersion());
+  openApiDocument([...PUBLIC_ROUTES, ...OTHER_ROUTES, ...routes], readVersion());
 
 const once = <T>(make: () => T): (() => T) => {
   let made: T | undefined;

@@ -2,6 +2,7 @@
 // NATS. Each part is recorded as soon as it runs, so that a start that fails half way stops what already runs.
 
 import { hostname } from "node:os";
+import type { TurnObserver } from "@toolplane/agents";
 import type { NatsLink } from "@toolplane/bus/nats";
 import { type Engine, type Log, systemClock } from "@toolplane/engine";
 import type { Guard } from "@toolplane/processes";
@@ -18,6 +19,8 @@ import { createNatsGateway, type NatsGateway } from "../gateway/nats-gateway.ts"
 import type { ServiceMeans } from "../gateway/serve-across.ts";
 import { listHosts, startHosts, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { createEnvSource } from "../secrets/env-grants.ts";
+import type { WebhookDelivery } from "../webhooks/deliver-webhooks.ts";
+import { runWebhooks } from "../webhooks/run-webhooks.ts";
 import type { Store } from "./store.ts";
 
 export interface Services {
@@ -27,6 +30,7 @@ export interface Services {
   toolHosts?: ToolHosts;
   pmo?: PmoService;
   agents?: RunningAgents;
+  webhooks?: WebhookDelivery;
   gateway?: NatsGateway;
 }
 
@@ -40,6 +44,9 @@ export interface ServicesOptions {
   readonly pid: number;
   readonly log: Log;
   readonly guard: Guard;
+  readonly dataDir: string;
+  /** Told what the turns of this process do, for measuring. */
+  readonly observeTurns?: TurnObserver | undefined;
 }
 
 /** Supervisors usually kill a process after ten seconds. */
@@ -97,7 +104,7 @@ const meansOf = (what: string, offset: ClockOffset, options: ServicesOptions): S
   };
 };
 
-const startAgents = ({ engine, settings, log, env, pid }: ServicesOptions): Promise<RunningAgents> =>
+const startAgents = ({ engine, settings, log, env, pid, observeTurns }: ServicesOptions): Promise<RunningAgents> =>
   runAgents({
     engine,
     log,
@@ -105,6 +112,7 @@ const startAgents = ({ engine, settings, log, env, pid }: ServicesOptions): Prom
     workerId: `worker (process ${pid} on ${hostname()})`,
     envSource: createEnvSource(settings.envGrants, env),
     egressAllow: settings.egressAllow,
+    observe: observeTurns,
   });
 
 /** Tools start before the agents that call them, so that the first turn after a restart finds its tools. */
@@ -123,6 +131,8 @@ export const startServices = async (services: Services, options: ServicesOptions
   if (settings.roles.includes("worker")) services.agents = await startAgents(options);
   if (settings.roles.includes("api") && link !== undefined)
     services.gateway = await createNatsGateway({ engine, link, log, offset });
+  if (settings.roles.includes("api") && settings.webhookHosts.length > 0)
+    services.webhooks = runWebhooks({ engine, settings, dataDir: options.dataDir, log });
 };
 
 /** What runs to be stopped, by name: all at once, each with its own grace. */
@@ -134,4 +144,5 @@ export const stopServices = (services: Services): readonly (readonly [string, Pr
   ["project manager", services.pmo?.stop(TOOL_GRACE_MS)],
   ["worker", services.agents?.stop(TOOL_GRACE_MS)],
   ["gateway", services.gateway?.stop()],
+  ["webhooks", services.webhooks?.stop()],
 ];

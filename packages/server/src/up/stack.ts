@@ -9,19 +9,25 @@
 
 import { hostname } from "node:os";
 import { createEndpointCheck } from "@toolplane/agents";
-import type { Engine, Log } from "@toolplane/engine";
+import { type CallObserver, type Engine, type Log, systemClock } from "@toolplane/engine";
 import type { Guard } from "@toolplane/processes";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { checkApiTool } from "../apis/serve-apis.ts";
 import { BUNDLED_TARGET, bundledDefinitions } from "../bundled/bundled-tools.ts";
 import { applyConfig, type ConfigDefinitions, readDefinitions } from "../config/apply-config.ts";
 import type { Settings } from "../config/settings.ts";
+import { createConsoleFiles } from "../console/console-files.ts";
+import { findConsole } from "../console/find-console.ts";
 import { seedDemo } from "../demo/demo-project.ts";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import { createApp } from "../http/app.ts";
+import { createPlaneMetrics, type PlaneMetrics } from "../metrics/plane-metrics.ts";
 import { routes } from "../routes/index.ts";
 import { planEnvUse } from "../secrets/env-grants.ts";
+import { openTracing, type Tracing } from "../tracing/tracing.ts";
+import { openWebhookDoor } from "../webhooks/run-webhooks.ts";
 import { writeAddressFile } from "./address-file.ts";
+import { makeConsoleLink } from "./console-link.ts";
 import { type DataDirectory, openDataDirectory, openThrowAwayDirectory } from "./data-directory.ts";
 import { openEmbeddedStore } from "./embedded-store.ts";
 import { createHealth, type Phase } from "./health.ts";
@@ -63,6 +69,8 @@ export interface StackOptions {
 export interface Stack {
   /** Undefined when nothing is served over HTTP. */
   readonly url: string | undefined;
+  /** Logs a browser in, once; undefined when this process serves no console. */
+  readonly consoleUrl: string | undefined;
   /** For a program in the same process. */
   readonly inside: { readonly engine: Engine; readonly toolHosts: ToolHosts; readonly processes: PlaneProcesses };
   /** Resolves when it cannot go on. */
@@ -74,6 +82,8 @@ interface Parts extends Services {
   phase: Phase;
   readonly draining: AbortController;
   readonly loop: LoopPauses;
+  readonly metrics: PlaneMetrics;
+  tracing?: Tracing;
   data?: DataDirectory;
   http?: HttpServer;
   bus?: PlaneBus;
@@ -81,10 +91,13 @@ interface Parts extends Services {
   engine?: Engine;
   processes?: PlaneProcesses;
   forgetAddress?: () => void;
+  consoleUrl?: string | undefined;
 }
 
 /** Requests that are not long polls take milliseconds; supervisors usually kill a process after ten seconds. */
 const REQUEST_GRACE_MS = 5_000;
+/** The last spans are worth a moment and no more. */
+const TRACES_GRACE_MS = 1_000;
 
 const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
 
@@ -94,6 +107,10 @@ const createStackApp = (parts: Parts, { settings, version, log }: StackOptions) 
     toolHosts: () => parts.toolHosts,
     processes: () => parts.processes,
     routes: settings.roles.includes("api") ? routes : [],
+    webhooks: openWebhookDoor(settings, () => parts.data?.path ?? settings.data),
+    console: createConsoleFiles(findConsole),
+    metrics: parts.metrics,
+    metricsToken: settings.metricsToken,
     log,
     hosts: [...servedHosts(settings.host), ...settings.allowedHosts],
     draining: parts.draining.signal,
@@ -111,6 +128,22 @@ const createStackApp = (parts: Parts, { settings, version, log }: StackOptions) 
       storeRefuses: () => parts.engine?.db.refusesWrites() ?? false,
     }),
   });
+
+const observeAll = (observers: readonly (CallObserver | undefined)[]): CallObserver => {
+  const [first, ...others] = observers.filter((observer) => observer !== undefined);
+  if (first === undefined || others.length === 0) return first ?? (() => {});
+  return (change, news) => {
+    first(change, news);
+    for (const observe of others) observe(change, news);
+  };
+};
+
+const describeInfo = ({ settings, version }: StackOptions): Readonly<Record<string, string>> => ({
+  version,
+  store: settings.databaseUrl === undefined ? "embedded" : "postgres",
+  bus: settings.bus === undefined ? "postgres" : "nats",
+  roles: settings.roles.join(","),
+});
 
 /** A taken port is often our own server's: then the error names it. */
 const listenOrExplain = async (parts: Parts, options: StackOptions, dataDir: string): Promise<HttpServer> => {
@@ -192,6 +225,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     if (stop.aborted) throw new ToolplaneError("canceled", "stopped before it was ready");
   };
   const definitions = readDefinitions(settings, options.cwd, log);
+  parts.tracing = await openTracing({ env: options.env, log, registry: parts.metrics.registry });
   const nats = settings.bus && readNatsOptions(settings.bus, `toolplane up ${settings.roles.join(",")}`);
   parts.data = await openData(options);
   const dataDir = parts.data.path;
@@ -231,14 +265,18 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     leaseSeconds: settings.leaseSeconds,
     turns: { claimSeconds: settings.leaseSeconds },
     retention: settings.retention,
+    observe: observeAll([parts.metrics.observe, parts.tracing.calls]),
   });
   goOn();
   await warnOfOtherBus(parts.processes, self, log);
   await prepare(parts.engine, options.listen === false ? undefined : dataDir, definitions, options);
-  await startServices(parts, { ...options, engine: parts.engine, store: parts.store, link: parts.bus?.link });
+  const { engine, store, bus, tracing } = parts;
+  await startServices(parts, { ...options, engine, store, link: bus?.link, dataDir, observeTurns: tracing.turns });
   goOn();
-  if (options.listen !== false && settings.roles.includes("api"))
+  if (options.listen !== false && settings.roles.includes("api")) {
     parts.forgetAddress = writeAddressFile(dataDir, address);
+    parts.consoleUrl = await makeConsoleLink({ engine: parts.engine, dataDir, address, log });
+  }
   parts.phase = "ready";
   return address;
 };
@@ -257,6 +295,7 @@ const stopParts = async (parts: Parts, { log, guard }: StackOptions): Promise<vo
     ...stopServices(parts).map(([what, work]) => end(what, work)),
   ]);
   await end("engine", parts.engine?.close());
+  await end("traces", parts.tracing?.stop(TRACES_GRACE_MS));
   await end("bus", parts.bus?.close());
   await end("store", parts.store?.stop());
   await end("data", parts.data?.end());
@@ -265,10 +304,17 @@ const stopParts = async (parts: Parts, { log, guard }: StackOptions): Promise<vo
 };
 
 export const startStack = async (options: StackOptions): Promise<Stack> => {
+  const loop = watchLoop({ log: options.log });
   const parts: Parts = {
     phase: "starting",
     draining: new AbortController(),
-    loop: watchLoop({ log: options.log }),
+    loop,
+    metrics: createPlaneMetrics({
+      engine: () => parts.engine,
+      info: describeInfo(options),
+      longestPauseMs: loop.longestMs,
+      now: systemClock.now,
+    }),
   };
   try {
     const address = await start(parts, options);
@@ -277,6 +323,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       throw new ToolplaneError("internal_error", "the plane is ready, but one of its parts is missing");
     return {
       url: parts.http === undefined ? undefined : `http://${address}`,
+      consoleUrl: parts.consoleUrl,
       inside: { engine, toolHosts, processes },
       failed: parts.store?.lost ?? new Promise<never>(() => {}),
       stop: () => stopParts(parts, options),

@@ -1,5 +1,5 @@
 // `toolplane up`: the whole stack in one process, until it is told to stop.
-//   The last line on stdout is `ready http://HOST:PORT`; everything else is on stderr.
+//   stdout has two lines: `console  URL`, a link that logs a browser in, and last `ready http://HOST:PORT`. The rest is on stderr.
 //   The first SIGTERM or SIGINT drains and exits 0. A second one exits at once; the guard then ends the child processes.
 
 import { type Log, systemClock } from "@toolplane/engine";
@@ -63,6 +63,7 @@ const run = async (options: UpOptions, io: UpIo, stop: AbortSignal): Promise<num
     stop,
   });
   log.info("ready", { url: stack.url, ms: Math.round(performance.now() - began) });
+  if (stack.consoleUrl !== undefined) io.stdout.write(`console  ${stack.consoleUrl}\n`);
   io.stdout.write(`ready ${stack.url ?? ""}\n`);
   return untilStopped(stack, stop, log);
 };

@@ -56,6 +56,11 @@ export type AnswerBody = {
   readonly tree: readonly unknown[];
   readonly facts: { readonly arguments: unknown; readonly running: number; readonly ahead: number };
   readonly act: string;
+  readonly code: string;
+  readonly webhook_id: string;
+  readonly delivery_id: string;
+  readonly event: string;
+  readonly attempts: number;
   readonly detail: Readonly<Record<string, unknown>>;
   readonly pending: { readonly version: number; readonly changes: readonly unknown[] };
 };

@@ -5,10 +5,19 @@ import { queryTestDatabase, type TestRow } from "../postgres-client.ts";
 import { MEDDLE_BUS } from "./meddle-bus.sql.ts";
 import { MEDDLE_CALLS } from "./meddle-calls.sql.ts";
 import { MEDDLE_HISTORY } from "./meddle-history.sql.ts";
+import { MEDDLE_LOGINS } from "./meddle-logins.sql.ts";
 import { MEDDLE_TURNS } from "./meddle-turns.sql.ts";
+import { MEDDLE_WEBHOOKS } from "./meddle-webhooks.sql.ts";
 
 /** For a test that needs the statement itself, inside a transaction of its own. */
-export const MEDDLINGS = { ...MEDDLE_CALLS, ...MEDDLE_TURNS, ...MEDDLE_BUS, ...MEDDLE_HISTORY } as const;
+export const MEDDLINGS = {
+  ...MEDDLE_CALLS,
+  ...MEDDLE_TURNS,
+  ...MEDDLE_BUS,
+  ...MEDDLE_HISTORY,
+  ...MEDDLE_LOGINS,
+  ...MEDDLE_WEBHOOKS,
+} as const;
 
 type Meddling = keyof typeof MEDDLINGS;
 

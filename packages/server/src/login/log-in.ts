@@ -1,0 +1,96 @@
+// Logging a browser in and out: POST /session exchanges a one-time code, or a token that a person typed in, for a cookie;
+// DELETE /session ends the session.
+//   LI1. Both need a request of our own page (same-origin.ts), so no other page can log a person in or out.
+//   LI2. A login always makes a new session, and ends the one that the browser had: a cookie that was planted before is worthless.
+//   LI3. Failures are counted per address (login-throttle.ts) and written down in the audit, without what was sent.
+
+import type { Actor, BegunSession, Engine, Log } from "@toolplane/engine";
+import { parseWith, ToolplaneError } from "@toolplane/protocol";
+import type { Context } from "hono";
+import { z } from "zod";
+import { actorOf } from "../http/actor-of.ts";
+import { callerOf, findSession, provenanceOf } from "../http/authenticate.ts";
+import { parseBody, readBody } from "../http/read-body.ts";
+import { PEOPLE } from "../http/route.ts";
+import { whoamiOf } from "../http/whoami.ts";
+import type { LoginThrottle } from "./login-throttle.ts";
+import { refuseForeignPage } from "./same-origin.ts";
+import { forgetCookie, sessionCookie } from "./session-cookie.ts";
+
+export interface LoginDeps {
+  readonly engine: Engine;
+  readonly throttle: LoginThrottle;
+  readonly log: Log;
+}
+
+const MAX_BODY_BYTES = 4 * 1024;
+
+/** Given as a code or as a token; a code that is no code is refused as a wrong one. */
+const loginBody = z.union([
+  z.strictObject({ code: z.string().max(512) }),
+  z.strictObject({ token: z.string().max(512) }),
+]);
+
+interface NodeEnv {
+  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string | undefined } | undefined } | undefined;
+}
+
+const addressOf = (context: Context): string =>
+  ((context.env ?? {}) as NodeEnv).incoming?.socket?.remoteAddress ?? "unknown";
+
+/** A proxy that speaks TLS says so; the page's own origin says it too. A wrong answer harms only the browser that asks. */
+const isSecure = (context: Context): boolean =>
+  context.req.header("x-forwarded-proto")?.split(",")[0]?.trim() === "https" ||
+  context.req.header("origin")?.startsWith("https://") === true;
+
+const wrongRole = (role: string): ToolplaneError =>
+  new ToolplaneError("auth_failed", `a token of role ${role} is for programs; people log in as ${PEOPLE.join(", ")}`);
+
+const refuse = async ({ engine, throttle, log }: LoginDeps, address: string, reason: string): Promise<void> => {
+  if (!throttle.failed(address)) return;
+  const by: Actor = { door: "http", tokenId: null, role: "none", actor: address };
+  log.warn("a login was refused", { address, reason });
+  await engine.logins.refused(by, reason);
+};
+
+const begin = async (deps: LoginDeps, context: Context, address: string): Promise<BegunSession> => {
+  const { engine } = deps;
+  const text = await readBody(context.req.raw, MAX_BODY_BYTES);
+  const body = parseWith(loginBody, await parseBody(text), "the body");
+  const browser = context.req.header("user-agent") ?? "";
+  if ("code" in body) {
+    const begun = await engine.logins.beginWithCode(body.code, browser);
+    if (begun !== undefined) return begun;
+    await refuse(deps, address, "the code is unknown, used or expired");
+    throw new ToolplaneError("unauthorized", "this login link is unknown, expired or was used already", {
+      detail: { todo: "make a new one with: toolplane console" },
+    });
+  }
+  const token = await engine.tokens.check(body.token);
+  if (token !== undefined && !PEOPLE.includes(token.role)) throw wrongRole(token.role);
+  const begun = token && (await engine.logins.beginWithToken(token, browser));
+  if (begun !== undefined) return begun;
+  await refuse(deps, address, "the token is unknown, expired or revoked");
+  throw new ToolplaneError("unauthorized", "the token is unknown, expired or revoked");
+};
+
+export const logIn = async (deps: LoginDeps, context: Context): Promise<Response> => {
+  refuseForeignPage(provenanceOf(context));
+  const address = addressOf(context);
+  deps.throttle.check(address);
+  const before = await findSession(deps.engine, context);
+  const { session, secret } = await begin(deps, context, address);
+  const caller = callerOf(session.token, session);
+  if (before !== undefined) await deps.engine.logins.end(before.sessionId, actorOf(caller));
+  const seconds = (session.expiresAt.getTime() - session.beganAt.getTime()) / 1_000;
+  context.header("Set-Cookie", sessionCookie(secret, { isSecure: isSecure(context), seconds }));
+  return context.json(await whoamiOf(deps.engine, caller));
+};
+
+export const logOut = async ({ engine }: Pick<LoginDeps, "engine">, context: Context): Promise<Response> => {
+  refuseForeignPage(provenanceOf(context));
+  const session = await findSession(engine, context);
+  if (session !== undefined) await engine.logins.end(session.sessionId, actorOf(callerOf(session.token, session)));
+  context.header("Set-Cookie", forgetCookie(isSecure(context)));
+  return context.body(null, 204);
+};

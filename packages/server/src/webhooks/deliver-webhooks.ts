@@ -1,0 +1,138 @@
+// Delivers webhooks in this process: reads the events of the projects that have some, claims what is due, sends it.
+//   DW1. A bell wakes it: something happened, a webhook was made, a delivery was replayed. Between bells it sleeps until the next
+//        delivery is due; a lost bell costs seconds (I13). While no project has a webhook, it looks once in a while and reads no event.
+//   DW2. One receiver has a few requests under way at most, so a slow one does not hold up the others.
+//   DW3. When it stops, requests under way are cut off; their leases lapse and other processes send them again, with the same id.
+
+import { type Clock, createAlarm, type Engine, type Log } from "@toolplane/engine";
+import type { SendDelivery } from "./send-delivery.ts";
+
+export interface WebhookDelivery {
+  stop(): Promise<void>;
+}
+
+export interface DeliverWebhooksOptions {
+  readonly engine: Pick<Engine, "webhooks" | "doorbell">;
+  readonly keyId: string;
+  readonly send: SendDelivery;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const RINGS = ["messages", "events", "queued", "sessions", "settled", "registry"] as const;
+const LANES = 16;
+const LANES_PER_WEBHOOK = 4;
+/** Longer than a receiver may take. */
+const LEASE_SECONDS = 60;
+/** A call that settles in another process may ring no bell here. */
+const LOOK_AGAIN_MS = 5_000;
+const LOOK_FOR_WEBHOOKS_MS = 30_000;
+const LEAST_WAIT_MS = 20;
+
+export const deliverWebhooks = ({ engine, keyId, send, clock, log }: DeliverWebhooksOptions): WebhookDelivery => {
+  const { webhooks, doorbell } = engine;
+  const alarm = createAlarm(clock);
+  const stopping = new AbortController();
+  const underWay = new Map<Promise<void>, string>();
+  let hasWebhooks = true;
+  let isAway = false;
+
+  // Without webhooks only the registry's bell means something: rings of calls would be work for nothing.
+  const stopBells = RINGS.map((kind) =>
+    doorbell.listen(kind, () => {
+      if (hasWebhooks || kind === "registry") alarm.wake();
+    }),
+  );
+
+  const readEvents = async (): Promise<void> => {
+    const readers = await webhooks.readers();
+    hasWebhooks = readers.length > 0;
+    for (const reader of readers) {
+      let next: typeof reader | undefined = reader;
+      while (next !== undefined && !stopping.signal.aborted) next = await webhooks.read(next);
+    }
+  };
+
+  const busy = (): readonly string[] => {
+    const counts = new Map<string, number>();
+    for (const webhookId of underWay.values()) counts.set(webhookId, (counts.get(webhookId) ?? 0) + 1);
+    return [...counts].filter(([, count]) => count >= LANES_PER_WEBHOOK).map(([webhookId]) => webhookId);
+  };
+
+  const deliver = async (delivery: Awaited<ReturnType<typeof webhooks.claim>>[number]): Promise<void> => {
+    const outcome = await send(delivery, stopping.signal);
+    // Cut off by the stop: the lease lapses.
+    if (stopping.signal.aborted && !outcome.taken) return;
+    await webhooks.settle(delivery, outcome);
+    if (!outcome.taken)
+      log.warn("a webhook was not delivered", {
+        webhookId: delivery.webhookId,
+        deliveryId: delivery.deliveryId,
+        attempts: delivery.attempts,
+        reason: outcome.reason,
+      });
+  };
+
+  const claimDue = async (): Promise<void> => {
+    for (let room = LANES - underWay.size; room > 0 && !stopping.signal.aborted; ) {
+      const claimed = await webhooks.claim({
+        keyId,
+        max: Math.min(room, LANES_PER_WEBHOOK),
+        leaseSeconds: LEASE_SECONDS,
+        busy: busy(),
+      });
+      for (const delivery of claimed) {
+        const sending = deliver(delivery)
+          .catch((error: unknown) => log.warn("a delivery could not be settled", { reason: String(error) }))
+          .finally(() => {
+            underWay.delete(sending);
+            alarm.wake();
+          });
+        underWay.set(sending, delivery.webhookId);
+      }
+      if (claimed.length === 0) return;
+      room = LANES - underWay.size;
+    }
+  };
+
+  const pauseMs = async (): Promise<number> => {
+    if (!hasWebhooks) return LOOK_FOR_WEBHOOKS_MS;
+    // With all lanes taken, the end of a request wakes the loop.
+    if (underWay.size > 0) return LOOK_AGAIN_MS;
+    const due = await webhooks.nextDueMs();
+    return Math.min(Math.max(due ?? LOOK_AGAIN_MS, LEAST_WAIT_MS), LOOK_AGAIN_MS);
+  };
+
+  const round = async (): Promise<number> => {
+    try {
+      await readEvents();
+      if (hasWebhooks) await claimDue();
+      const ms = await pauseMs();
+      isAway = false;
+      return ms;
+    } catch (error) {
+      if (!isAway) log.warn("webhooks wait: the database does not answer", { reason: String(error) });
+      isAway = true;
+      return LOOK_AGAIN_MS;
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      alarm.rest();
+      const ms = await round();
+      if (!stopping.signal.aborted) await alarm.wait(ms);
+    }
+  };
+  const running = run();
+
+  return {
+    async stop() {
+      stopping.abort();
+      for (const stop of stopBells) stop();
+      alarm.wake();
+      await running;
+      await Promise.all(underWay.keys());
+    },
+  };
+};

@@ -1,0 +1,84 @@
+// The key that seals the secrets of webhooks. It is beside the database, never in it: a dump of the database cannot sign anything.
+// TOOLPLANE_WEBHOOK_KEY gives it to processes on several machines; without it the data directory has a file of its own.
+
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ToolplaneError } from "@toolplane/protocol";
+
+export interface Sealed {
+  readonly sealedSecret: string;
+  readonly keyId: string;
+}
+
+export interface WebhookKey {
+  readonly keyId: string;
+  /** `name` is bound to it: a sealed secret that is moved to another webhook cannot be opened. */
+  seal(secret: string, name: string): Sealed;
+  /** Undefined when it was not sealed with this key under this name. */
+  open(sealedSecret: string, name: string): string | undefined;
+}
+
+const FILE = "webhook-key";
+const MODE = 0o600;
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY_ID_DIGITS = 16;
+
+export const createWebhookKey = (secret: string): WebhookKey => {
+  const key = createHash("sha256").update(`toolplane webhooks ${secret}`).digest();
+  const keyId = createHash("sha256").update(key).digest("hex").slice(0, KEY_ID_DIGITS);
+  return {
+    keyId,
+    seal(text, name) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(name));
+      const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+      return { sealedSecret: Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64"), keyId };
+    },
+    open(sealedSecret, name) {
+      const bytes = Buffer.from(sealedSecret, "base64");
+      if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
+      try {
+        const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES), {
+          authTagLength: TAG_BYTES,
+        });
+        decipher.setAAD(Buffer.from(name));
+        decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+        const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, "utf8");
+        return text + decipher.final("utf8");
+      } catch {
+        return undefined;
+      }
+    },
+  };
+};
+
+/** Made once; of two processes that make it at the same moment, both use the file that was first. */
+const readKeyFile = (dataDir: string): string => {
+  const path = join(dataDir, FILE);
+  try {
+    if (!existsSync(path)) {
+      const fresh = `${path}.${randomBytes(6).toString("hex")}`;
+      writeFileSync(fresh, `${randomBytes(KEY_BYTES).toString("hex")}\n`, { mode: MODE, flag: "wx" });
+      try {
+        linkSync(fresh, path);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      } finally {
+        rmSync(fresh, { force: true });
+      }
+      chmodSync(path, MODE);
+    }
+    return readFileSync(path, "utf8").trim();
+  } catch (cause) {
+    throw new ToolplaneError("storage_error", `the key of webhooks cannot be read or made: ${path}`, {
+      detail: { todo: "make the data directory writable, or set TOOLPLANE_WEBHOOK_KEY" },
+      cause,
+    });
+  }
+};
+
+export const readWebhookKey = (given: string | undefined, dataDir: string): WebhookKey =>
+  createWebhookKey(given ?? readKeyFile(dataDir));

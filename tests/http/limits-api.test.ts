@@ -1,0 +1,104 @@
+// Limits over HTTP: what a refused caller is told, what `why` says, and how the limits of a project are changed. One stack for all.
+
+import { toolUpload } from "@toolplane/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type HttpStack, startHttpStack } from "./http-stack.ts";
+
+let http: HttpStack;
+beforeAll(async () => {
+  http = await startHttpStack({ tools: [] });
+});
+afterAll(() => http[Symbol.asyncDispose]());
+
+const register = (name: string, options: object) =>
+  http.send("POST", "/projects/demo/tools", toolUpload({ name, target: name, options: options as never }));
+const call = (tool_name: string) => http.send("POST", "/projects/demo/calls", { tool_name, arguments: {} });
+const why = async (id: unknown) => (await http.send("GET", `/projects/demo/calls/${String(id)}/why`)).body;
+interface Command {
+  readonly lease: { readonly id: string };
+  readonly headers: Readonly<Record<string, string>>;
+}
+const claim = async (target: string, max = 9): Promise<readonly Command[]> => {
+  const asked = { max, wait_seconds: 0 };
+  const { body } = await http.send("POST", `/projects/demo/tool-services/${target}/claim`, asked);
+  return body.commands as unknown as readonly Command[];
+};
+const fail = async (target: string): Promise<unknown> => {
+  const [command] = await claim(target, 1);
+  const id = command?.headers["CG-Tool-Call-Id"];
+  const error = { code: "upstream_unavailable", message: "busy", detail: { retry_after_seconds: 90 } };
+  const body = { lease: command?.lease.id, status: "failed", result: null, error };
+  return (await http.send("POST", `/projects/demo/calls/${id}/result`, body)).body;
+};
+
+test("[LIM-door-1] the limits of a project are changed and shown, and a flood is refused with the time to come back", async () => {
+  const patch = (limits: object) => http.send("PATCH", "/projects/demo", { limits });
+  await register("any", {});
+  expect((await patch({ rate: { limit: 1, per_seconds: 600 }, queue: 5 })).body).toMatchObject({
+    limits: { concurrency: null, rate: { limit: 1, per_seconds: 600 }, queue: 5 },
+  });
+  expect((await call("any")).status).toBe(202);
+  const refused = await http.raw("/projects/demo/calls", {
+    method: "POST",
+    headers: { authorization: `Bearer ${http.admin}`, "content-type": "application/json" },
+    body: JSON.stringify({ tool_name: "any", arguments: {} }),
+  });
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(500);
+  expect((await patch({ rate: null, queue: null })).body).toMatchObject({ limits: { rate: null, queue: null } });
+  expect((await call("any")).status).toBe(202);
+  for (const limits of [{ rate: { limit: 0, per_seconds: 1 } }, { concurrency: 0 }, { queu: 1 }])
+    expect((await patch(limits)).status).toBe(400);
+});
+
+test("[LIM-why-1] a call that waits for a slot or for its rate says so", async () => {
+  await register("one", { concurrency: 1 });
+  const first = await call("one");
+  const [held] = await claim("one");
+  const second = await call("one");
+  expect(held?.headers["CG-Tool-Call-Id"]).toBe(first.body.tool_call_id);
+  expect(await why(second.body.tool_call_id)).toMatchObject({
+    why: expect.stringMatching(
+      new RegExp(`^it waits for a slot: one runs 1 at a time, and 1 run now \\(call ${first.body.tool_call_id} at `),
+    ),
+    todo: "to let more run at once, apply one with a larger options.concurrency",
+    facts: { limit: { held_by: "concurrency", running: 1 } },
+  });
+  await register("rare", { rate: { limit: 1, per_seconds: 3_600 } });
+  await call("rare");
+  const later = await call("rare");
+  expect(await claim("rare")).toHaveLength(1);
+  const said = await why(later.body.tool_call_id);
+  const waiting = said.status === "queued" ? said : await why((await call("rare")).body.tool_call_id);
+  expect(waiting.why).toMatch(/^it waits for the rate of rare, 1 calls in 3600 s; the next call may start at /);
+});
+
+test("[LIM-why-1] an open breaker and a failed attempt say so", async () => {
+  const retry_policy = { attempts: 9, backoff_seconds: 1 };
+  const breaker = { failure_rate: 0.1, window_seconds: 600, open_seconds: 600 };
+  await register("shaky", { retry: "safe", retry_policy, breaker });
+  const calls = [];
+  for (let one = 0; one < 6; one++) calls.push((await call("shaky")).body.tool_call_id);
+  for (let one = 0; one < 5; one++)
+    expect(await fail("shaky")).toMatchObject({ status: "queued", retry_at: expect.any(String) });
+  const said = await Promise.all(calls.map(why));
+  expect(
+    said.filter(({ why: text }) =>
+      /^attempt 1 failed with upstream_unavailable; its retry policy tries it again at .* \(in (89|90) s\)$/.test(
+        String(text),
+      ),
+    ),
+  ).toHaveLength(5);
+  expect(
+    said.filter(({ why: text }) =>
+      /^the breaker of shaky is open since .*: it failed too often; a call is let through as a trial at /.test(
+        String(text),
+      ),
+    ),
+  ).toHaveLength(1);
+  const refused = await call("shaky");
+  expect(refused).toMatchObject({ status: 503, body: { error: { code: "breaker_open", retryable: true } } });
+  const failed = said.find(({ facts }) => (facts as { last_failure?: string }).last_failure !== undefined);
+  const shown = (await http.send("GET", `/projects/demo/calls/${failed?.tool_call_id}`)).body;
+  expect(shown).toMatchObject({ attempts: 1, leases: [{ ended: "failed", error_code: "upstream_unavailable" }] });
+});
