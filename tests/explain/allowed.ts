@@ -109,10 +109,16 @@ const IN_SESSIONS = "live_calls_session_running holds running calls of sessions 
 export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
   { statement: "turns.list", scan: "Index Scan of turns by turns_pkey", reason: LIST },
   { statement: "dead.list", scan: "Index Scan of dead_letters by dead_letters_pkey", reason: LIST },
+  {
+    statement: "stats.open-breakers",
+    scan: "Index Scan of gates by gates_pkey",
+    reason: "all gates are wanted: one for each limited tool and project, up to a limit, every few seconds at most",
+  },
   { statement: "webhooks.count", scan: "Index Only Scan of webhooks by webhooks_of_project", reason: FEW_WEBHOOKS },
   { statement: "webhooks.read-listeners", scan: "Index Scan of webhooks by webhooks_of_project", reason: FEW_WEBHOOKS },
   { statement: "webhooks.read-readers", scan: "Index Only Scan of webhooks by webhooks_open", reason: ONE_WEBHOOK },
   { statement: "webhooks.drop-readers", scan: "Index Only Scan of webhooks by webhooks_open", reason: ONE_WEBHOOK },
+  { statement: "webhooks.add-reader", scan: "Index Only Scan of webhooks by webhooks_open", reason: ONE_WEBHOOK },
   {
     statement: "webhooks.move-reader",
     scan: "Index Scan of webhook_readers by webhook_readers_pkey",

@@ -128,6 +128,15 @@ test("[API-webhook-1] [API-webhook-2] a settled call is told, signed; the secret
   expect((await remove(id)).status).toBe(404);
 });
 
+test("[API-webhook-1] a webhook is told what happens after it was made, not what came before", async () => {
+  await runCall();
+  const id = await register("/fresh");
+  const callId = await runCall();
+  await expect.poll(() => statusOf(id)).toEqual(["delivered"]);
+  expect(got.map(({ body }) => JSON.parse(body).data.tool_call_id)).toEqual([callId]);
+  await remove(id);
+});
+
 test("[API-webhook-1] [API-webhook-3] a receiver that fails gets the same delivery again, and the others of the call after it", async () => {
   const id = await register("/order", ["call.*"]);
   answer = (response) => void response.writeHead(500).end();

@@ -46,7 +46,7 @@ const makeConfig = (): { readonly file: string; remove(): void } => {
 };
 
 const isOf = (agentId: string, { attributes }: ReceivedSpan): boolean =>
-  attributes.some(({ key, value }) => key === "toolplane.agent_id" && value.stringValue === agentId);
+  attributes.some(({ key, value }) => key === "cg.agent_id" && value.stringValue === agentId);
 
 /** The ones whose parent is not among them. */
 const rootsOf = (spans: readonly ReceivedSpan[]): readonly ReceivedSpan[] => {

@@ -4,7 +4,7 @@
 import type { CarriedBy } from "../outbox/stuck-messages.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Queryer } from "../sql/database.ts";
-import { OUTBOX_DEPTH, type OutboxDepthRow, QUEUE_DEPTHS, type QueueDepthRow } from "./stats.sql.ts";
+import { OPEN_BREAKERS, OUTBOX_DEPTH, type OutboxDepthRow, QUEUE_DEPTHS, type QueueDepthRow } from "./stats.sql.ts";
 
 export interface PlaneDepths {
   /** The largest groups first, at most 200. */
@@ -12,8 +12,12 @@ export interface PlaneDepths {
     readonly target: string;
     readonly status: "queued" | "running" | "awaiting_approval";
     readonly calls: number;
+    /** Of these, calls that a limit of their tool or project holds. */
+    readonly limited: number;
     readonly oldestSeconds: number;
   }[];
+  /** Tools whose breaker is open. */
+  readonly openBreakers: number;
   /** Undefined without a bus beside the database. */
   readonly outbox: { readonly messages: number; readonly oldestSeconds: number } | undefined;
 }
@@ -35,7 +39,9 @@ export const createPlaneDepths = (deps: {
   const ask = async (): Promise<PlaneDepths> => {
     const rows = await db.query<QueueDepthRow>(QUEUE_DEPTHS, [MAX_ROWS]);
     const [outbox] = carrier === "postgres" ? [] : await db.query<OutboxDepthRow>(OUTBOX_DEPTH, [MAX_ROWS]);
+    const [breakers] = await db.query<{ open: number }>(OPEN_BREAKERS, [MAX_ROWS]);
     return {
+      openBreakers: breakers?.open ?? 0,
       calls: rows.map(({ oldest_seconds: oldestSeconds, ...row }) => ({ ...row, oldestSeconds })),
       outbox: outbox && { messages: outbox.messages, oldestSeconds: outbox.oldest_seconds },
     };

@@ -23,10 +23,13 @@ values ($1, $2, $3, $4, $5, $6, $7, $8)
 returning ${COLUMNS}`,
 };
 
-/** $1 project, $2 where its log ends now. A reader that is there stays where it is. */
+/** $1 project, $2 where its log ends now. A reader that reads for a webhook stays where it is; one that was left behind begins anew. */
 export const ADD_READER: Statement = {
   name: "webhooks.add-reader",
-  text: "insert into state.webhook_readers (project_id, position) values ($1, $2) on conflict (project_id) do nothing",
+  text: `
+insert into state.webhook_readers as r (project_id, position) values ($1, $2)
+on conflict (project_id) do update set position = excluded.position, read_at = now()
+ where (select true from resource.webhooks w where w.project_id = $1 and w.ended_at is null limit 1) is null`,
 };
 
 /** $1 project: how many webhooks of the project itself there are. */

@@ -128,6 +128,8 @@ export interface Webhooks {
 
 /** Each is asked for every event of the project. */
 const MAX_WEBHOOKS = 50;
+/** A page of events for many webhooks is written in pieces. */
+const MAX_WRITES = 2_000;
 const MAX_REASON = 300;
 const NEWEST = "\u{10ffff}";
 
@@ -246,9 +248,9 @@ export const createWebhooks = (deps: {
       const next = page.at(-1)?.position;
       if (next === undefined) return undefined;
       const named = page.map(nameEvent).filter((event) => event !== undefined);
-      await db.transaction(async (tx) => {
+      const isMoved = await db.transaction(async (tx) => {
         const moved = await tx.query(MOVE_READER, [projectId, position, next]);
-        if (moved.length === 0 || named.length === 0) return;
+        if (moved.length === 0 || named.length === 0) return moved.length > 0;
         const calls = [...new Set(named.flatMap(({ toolCallId }) => toolCallId ?? []))];
         const listeners = (await tx.query<WebhookRow>(READ_LISTENERS, [projectId, calls])).map(webhookOf);
         const writes = named.flatMap((event) =>
@@ -256,14 +258,17 @@ export const createWebhooks = (deps: {
             .filter((listener) => isWanted(listener, event))
             .map(({ webhookId }) => writeOf(projectId, webhookId, event)),
         );
-        if (writes.length > 0) await tx.query(ADD_DELIVERIES, bindDeliveries(writes));
-        if (listeners.every((listener) => listener.toolCallId === null)) return;
+        for (let from = 0; from < writes.length; from += MAX_WRITES)
+          await tx.query(ADD_DELIVERIES, bindDeliveries(writes.slice(from, from + MAX_WRITES)));
+        if (listeners.every((listener) => listener.toolCallId === null)) return true;
         const ended = named
           .filter(({ name }) => ENDS_OF_CALL.includes(name))
           .flatMap((event) => event.toolCallId ?? []);
         if (ended.length > 0) await tx.query(END_OF_CALLS, [projectId, ended]);
+        return true;
       });
-      return { projectId, position: next };
+      // Another process was faster, and reads on.
+      return isMoved ? { projectId, position: next } : undefined;
     },
     async claim({ keyId, max, leaseSeconds, busy }) {
       const leaseId = ids.uuid();

@@ -137,6 +137,7 @@ export const createApp = (options: AppOptions): Hono => {
       const response = await route.handle({
         ...{ params, body, query, caller, own, engine, toolHosts, processes, readers, batchReaders, log, context },
         webhooks: options.webhooks,
+        draining: options.draining,
         holdBody: share.hold,
         openAnswer: () => answers.open(token.tokenId),
         // Made for a handler that waits; most routes answer at once.

@@ -10,6 +10,8 @@ export interface HttpMetrics {
   watch(read: () => { readonly readers: number; readonly waiting: number }): void;
 }
 
+const RATE_LIMITED = 429;
+
 export const createHttpMetrics = (registry: MetricRegistry, now: () => number): HttpMetrics => {
   const requests = registry.counter({
     name: "toolplane_http_requests_total",
@@ -29,7 +31,8 @@ export const createHttpMetrics = (registry: MetricRegistry, now: () => number): 
   return {
     now,
     answered(route, status, beganAt) {
-      requests.add({ route, status: `${Math.trunc(status / 100)}xx` });
+      // A request that a limit refused is told apart.
+      requests.add({ route, status: status === RATE_LIMITED ? "429" : `${Math.trunc(status / 100)}xx` });
       seconds.observe(Math.max(now() - beganAt, 0) / 1_000, { route });
     },
     watch(read) {

@@ -40,6 +40,14 @@ const readDepths = (registry: MetricRegistry, depths: () => PlaneDepths | undefi
         value: oldestSeconds,
       })),
   );
+  registry.read(
+    { name: "toolplane_limited_calls", help: "Calls that have not ended and pass a limit, by target and status." },
+    () =>
+      (depths()?.calls ?? []).map(({ target, status, limited }) => ({ labels: { target, status }, value: limited })),
+  );
+  registry.read({ name: "toolplane_open_breakers", help: "Tools whose breaker is open." }, () =>
+    one(depths()?.openBreakers),
+  );
   registry.read({ name: "toolplane_leases", help: "Calls that a tool service holds." }, () => {
     const calls = depths()?.calls;
     const running = calls?.filter(({ status }) => status === "running").reduce((sum, row) => sum + row.calls, 0);

@@ -9,6 +9,7 @@ import { callRoutes } from "./calls.ts";
 import { cardRoutes } from "./cards.ts";
 import { eventRoutes } from "./events.ts";
 import { hostRoutes } from "./hosts.ts";
+import { mcpRoutes } from "./mcp.ts";
 import { operationRoutes } from "./operations.ts";
 import { registryRoutes } from "./registry.ts";
 import { serviceRoutes } from "./services.ts";
@@ -33,4 +34,5 @@ export const routes: readonly Route[] = [
   ...hostRoutes,
   ...eventRoutes,
   ...webhookRoutes,
+  ...mcpRoutes,
 ];

@@ -27,10 +27,10 @@ const placeOf = (change: CallChange, now: number): Place => {
     parentId: change.headless ? sent?.spanId : spanIdOf(change.traceId, change.stepId),
     madeAt: Number.isFinite(stamped) && stamped > 0 ? Math.min(stamped, now) : now,
     attributes: {
-      "toolplane.project_id": change.projectId,
-      "toolplane.agent_id": change.agentId,
-      "toolplane.agent_turn_id": change.agentTurnId,
-      "toolplane.tool_call_id": change.toolCallId,
+      "cg.project_id": change.projectId,
+      "cg.agent_id": change.agentId,
+      "cg.agent_turn_id": change.agentTurnId,
+      "cg.tool_call_id": change.toolCallId,
       "toolplane.tool_name": change.toolName,
       "toolplane.target": change.target,
     },
@@ -73,7 +73,7 @@ export const planSettledSpans = (change: CallChange, news: CallNews, { leasedAt,
     attributes: { ...attributes, "toolplane.status": status },
     error,
   };
-  const under = { traceId, attributes: { "toolplane.tool_call_id": toolCallId } };
+  const under = { traceId, attributes: { "cg.tool_call_id": toolCallId } };
   const settlingAt = Math.min(news.settlingAt ?? now, now);
   const settle: Span = {
     ...under,

@@ -10,9 +10,9 @@ const turnSpanId = ({ traceId, traceparent, agentTurnId }: Work): string =>
   tryParseTraceparent(traceparent)?.spanId ?? spanIdOf(traceId, agentTurnId);
 
 const attributesOf = (work: Work): Span["attributes"] => ({
-  "toolplane.project_id": work.projectId,
-  "toolplane.agent_id": work.agentId,
-  "toolplane.agent_turn_id": work.agentTurnId,
+  "cg.project_id": work.projectId,
+  "cg.agent_id": work.agentId,
+  "cg.agent_turn_id": work.agentTurnId,
 });
 
 export const planTurnSpan = (work: Work, { status, errorCode, at }: TurnDone): Span => {
@@ -38,7 +38,7 @@ export const planResumeSpan = (work: Work, at: number): Span => ({
   name: "resume",
   startMs: Math.min(work.inboxCreatedAtMs, at),
   endMs: at,
-  attributes: { ...attributesOf(work), "toolplane.turn_epoch": work.turnEpoch },
+  attributes: { ...attributesOf(work), "cg.turn_epoch": work.turnEpoch },
 });
 
 export const planStepSpan = (work: Work, { stepId, beganAt, endedAt }: StepRun): Span => ({
@@ -48,7 +48,7 @@ export const planStepSpan = (work: Work, { stepId, beganAt, endedAt }: StepRun):
   name: "step",
   startMs: beganAt,
   endMs: endedAt,
-  attributes: { ...attributesOf(work), "toolplane.step_id": stepId },
+  attributes: { ...attributesOf(work), "cg.step_id": stepId },
 });
 
 export const planModelSpan = (work: Work, { stepId, model, beganAt, endedAt, error }: ModelCall): Span => ({
@@ -58,6 +58,6 @@ export const planModelSpan = (work: Work, { stepId, model, beganAt, endedAt, err
   name: "model call",
   startMs: beganAt,
   endMs: endedAt,
-  attributes: { "toolplane.step_id": stepId, "gen_ai.response.model": model },
+  attributes: { "cg.step_id": stepId, "gen_ai.response.model": model },
   error,
 });
