@@ -19,10 +19,10 @@ export { type HostCheckOptions, runHostCheck } from "./hosts/check/run-check.ts"
 export { readHostSettings } from "./hosts/host-settings.ts";
 export { listHosts, startHosts, type ToolHosts } from "./hosts/tool-hosts.ts";
 export { type AppOptions, createApp } from "./http/app.ts";
-export { createPlaneMetrics } from "./metrics/plane-metrics.ts";
 export type { McpServers } from "./mcp-servers/mcp-servers.ts";
 export { type McpSetting, readMcpSettings } from "./mcp-servers/mcp-settings.ts";
 export { runMcpServers } from "./mcp-servers/run-mcp-servers.ts";
+export { createPlaneMetrics } from "./metrics/plane-metrics.ts";
 export { type OpenPlaneOptions, type OwnPlane, openPlane, type ServeHereOptions } from "./plane/open-plane.ts";
 export { routes } from "./routes/index.ts";
 export { createEnvSource, type EnvGrant } from "./secrets/env-grants.ts";
