@@ -26,8 +26,11 @@ export const settings = {
     hookTimeout: 180_000,
     // What is waited for by a condition comes when it comes: the second that vitest gives is short on a busy machine.
     expect: { poll: { timeout: 60_000 } },
-    // Twice the two cores this is measured on: tests wait for processes, leases and databases half of the time.
-    maxWorkers: 4,
+    // More than twice the two cores this is measured on: tests wait for processes, leases and databases more than half of the time,
+    // and those that wait longest begin first, together.
+    maxWorkers: 5,
+    // These publish TypeScript under the condition that our packages use; vitest compiles it, Node would refuse it.
+    server: { deps: { inline: [/node_modules\/(?:@modelcontextprotocol|eventsource)/] } },
   },
 } satisfies ViteUserConfig;
 

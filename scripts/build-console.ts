@@ -40,6 +40,8 @@ const isFresh = (): boolean => {
 const isText = (name: string): boolean => /\.(?:html|js|css|svg)$/.test(name);
 
 const bundle = async (folder: string): Promise<void> => {
+  // A test run would be given the development build of React, which is three times as large.
+  process.env.NODE_ENV = "production";
   const { build } = await import("vite");
   await build({
     configFile: `${CONSOLE}vite.config.ts`,

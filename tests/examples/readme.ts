@@ -33,6 +33,9 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>"],
   [/process \d+ on [^)]+\)/g, "process <pid> on <host>)"],
   [/\(in \d+ s\)/g, "(in <n> s)"],
+  // A column of durations is as wide as the longest.
+  [/ {2}[\d.]+ s +/g, "  <took>  "],
+  [/ {2}TOOK +/g, "  TOOK  "],
   [/127\.0\.0\.1:\d+/g, "<address>"],
 ];
 

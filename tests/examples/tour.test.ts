@@ -41,7 +41,13 @@ const runBlock = async (block: Block, options: Parameters<typeof runProgram>[1])
 test("[API-1-K2] the README's tour runs as it is written, and shows what it says", { timeout: 300_000 }, async () => {
   const cwd = makeCheckout();
   const port = String(await findFreePort());
-  const env = { TOOLPLANE_PORT: port, TOOLPLANE_URL: `http://127.0.0.1:${port}`, npm_config_update_notifier: "false" };
+  const env = {
+    TOOLPLANE_PORT: port,
+    TOOLPLANE_URL: `http://127.0.0.1:${port}`,
+    // A call of a killed service is offered again after a lease: a person waits for the default, a test need not.
+    TOOLPLANE_LEASE_SECONDS: "5",
+    npm_config_update_notifier: "false",
+  };
   const blocks = readBlocks(sectionOf(readFileSync(join(ROOT, "README.md"), "utf8"), TOUR)).map(lasting);
   const running: Program[] = [];
   onTestFinished(async () => {

@@ -8,7 +8,14 @@ import { A_SEED } from "../crash/seed.ts";
 import { type Blow, type ChaosReport, runChaos } from "../scenarios/chaos/chaos.ts";
 import { printChaos, printChaosHeader } from "./chaos-report.ts";
 
-const LOAD = { calls: 5_000, turns: 200, kills: 60, seed: A_SEED, quietMs: 180_000 };
+const LOAD = {
+  calls: 5_000,
+  turns: 200,
+  kills: 60,
+  seed: A_SEED,
+  quietMs: 180_000,
+  commandsCounted: "stored",
+} as const;
 
 beforeAll(printChaosHeader);
 

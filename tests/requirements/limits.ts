@@ -21,4 +21,5 @@ export const rules = [
   { id: "LIM-break-2", source: "interfaces 3", part: "engine", text: "While a breaker is open, new calls are refused in every process with breaker_open and when it closes, and waiting calls wait." },
   { id: "LIM-door-1", source: "interfaces 4", part: "server", text: "Over HTTP a refused call is 429 or 503 with an honest Retry-After; limits are read and changed by PATCH and GET of the project." },
   { id: "LIM-why-1", source: "issue 20", part: "server", text: "`why` says in words which limit holds a call, what holds the slots, when the next may start, which breaker is open since when, and when a failed attempt is tried again." },
+  { id: "LIM-door-2", source: "interfaces 4", part: "server", text: "The last connections of a server are kept for /health and /live; other requests are then refused and their connections closed." },
 ] as const satisfies readonly Rule[];

@@ -18,6 +18,7 @@ test("[UP-9-9] processes are killed and NATS is wiped in the middle of calls and
     kills: 4,
     blows: [{ at: 0.4, strike: () => nats.wipe() }],
     quietMs: 60_000,
+    commandsCounted: "open",
   });
   expect(report.left).toEqual({ calls: 0, turns: 0, heads: 0, messages: 0 });
   expect(report.findings).toEqual(NOTHING_FOUND);

@@ -77,10 +77,10 @@ describe("what is wrong stops the start with exit code 2, before any data is mad
       "toolplane: bad_request: other.yaml: there is no such file; correct it and start again",
     ],
     [
-      "a part that is not built",
-      { "conf/tp.yaml": "mcp_servers:\n  - { name: a, command: [x] }\n" },
+      "an entry that cannot be used",
+      { "conf/tp.yaml": "mcp_servers:\n  - { name: a, command: [x], url: 'https://x.example' }\n" },
       ["--config", "conf/tp.yaml"],
-      "toolplane: bad_request: conf/tp.yaml:2: mcp_servers is not part of this version yet: leave it out; correct it and start again",
+      "toolplane: bad_request: conf/tp.yaml:2: mcp_servers[0].command: a server has either a command or a url; correct it and start again",
     ],
   ])("%s", async (_what, files, args, line) => {
     await using place = await makePlace();

@@ -60,14 +60,16 @@ test("[UP-5-1] killed with its whole process group it starts again without a man
     idempotency_key: key,
     wait_seconds: 0,
   });
+  // What the killed one held is offered again after a lease: the default would only be waited for.
+  const env = { TOOLPLANE_LEASE_SECONDS: "4" };
   {
-    await using up = startUp({ dataDir, args: DEMO });
+    await using up = startUp({ dataDir, args: DEMO, env });
     const { body } = await up.request("POST", "/projects/demo/calls/batch", keys.map(make));
     expect(body).toBeTruthy();
     // At once again: the guard of the dead one is still ending its database.
     await up.killGroup();
   }
-  await using up = startUp({ dataDir, args: DEMO });
+  await using up = startUp({ dataDir, args: DEMO, env });
   await up.ready();
   const settled = async (): Promise<boolean> => {
     const { body } = await up.request("GET", "/projects/demo/calls?limit=100");

@@ -1,4 +1,4 @@
-// Foreign tools become ordinary tools: NDJSON tool hosts, HTTP operations.
+// Foreign tools become ordinary tools: NDJSON tool hosts, HTTP operations, MCP servers.
 
 // hosts
 export { createToolHost } from "./hosts/create-host.ts";
@@ -10,7 +10,10 @@ export type {
   ToolHost,
 } from "./hosts/host.ts";
 export { createHostLimits, DEFAULT_HOST_LIMITS, type HostLimits } from "./hosts/host-limits.ts";
+export { planHostEnv } from "./hosts/launch.ts";
 export { withoutHostName } from "./hosts/plan-failure.ts";
+
+export { createRetrySafe } from "./hosts/retry-safe.ts";
 
 // hosts as tools
 export {

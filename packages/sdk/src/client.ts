@@ -4,6 +4,7 @@ export { type ErrorCode, isToolplaneError, type JsonValue, ToolplaneError, Usage
 export { type Api, type ApiHints, type ApiOptions, type ApiRequest, createApi, pathOf } from "./client/api.ts";
 export { isOver, resultOf } from "./client/call-outcome.ts";
 export { type ApiPlaneOptions, type ConnectOptions, connect, createApiPlane, createKeys } from "./client/connect.ts";
+export { readEvents } from "./client/event-stream.ts";
 export type { PlaneEvent } from "./client/events.ts";
 export type { PlaneOptions } from "./client/means.ts";
 export {

@@ -64,6 +64,10 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
   "GET /sessions": shared(ADMIN),
   "DELETE /sessions/:session": shared(ADMIN),
   "DELETE /tokens/:token": shared(ADMIN),
+  // MCP: a call is made in the caller's name; an agent reads only its own tasks (tests/mcp)
+  "POST /mcp/:project": { roles: CALLERS, kind: "made", body: () => ({ jsonrpc: "2.0", id: 1, method: "ping" }) },
+  "GET /mcp/:project": { roles: CALLERS, kind: "made" },
+  "DELETE /mcp/:project": { roles: CALLERS, kind: "made" },
   // what a project's people and programs share
   [`GET ${P}`]: shared(ALL),
   [`PATCH ${P}`]: shared(OPERATORS, { body: () => ({}) }),

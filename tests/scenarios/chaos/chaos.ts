@@ -6,7 +6,7 @@ import { type Chance, createChance, until } from "@toolplane/testkit";
 import { type ChaosCheck, checkChaos, type UnderWay, untilQuiet } from "./chaos-check.ts";
 import { askForAll, type Load, prepareAgents } from "./chaos-load.ts";
 import { type ChaosPlaneOptions, openChaosPlane } from "./chaos-plane.ts";
-import { countCommandsLeft } from "./commands-left.ts";
+import { type CommandsCounted, countCommandsLeft } from "./commands-left.ts";
 
 /** Something beside the processes that is hurt once, when so much of the work is done. */
 export interface Blow {
@@ -21,6 +21,8 @@ export interface ChaosOptions extends Load, ChaosPlaneOptions {
   readonly kills: number;
   readonly blows?: readonly Blow[] | undefined;
   readonly quietMs: number;
+  /** Which commands may not be left on NATS in the end. */
+  readonly commandsCounted: CommandsCounted;
 }
 
 export interface ChaosReport extends ChaosCheck {
@@ -86,7 +88,7 @@ export const runChaos = async (options: ChaosOptions): Promise<ChaosReport> => {
   over = true;
   await killing;
   await plane.untilReady();
-  const commandsLeft = await countCommandsLeft(options.natsUrl);
+  const commandsLeft = await countCommandsLeft(options.natsUrl, options.commandsCounted);
   const check = await checkChaos(plane, turns);
   const byName = (count: (member: (typeof members)[number]) => number) =>
     Object.fromEntries(members.map((member) => [member.name, count(member)]));

@@ -71,7 +71,10 @@ export const describeExit = ({ code, signal }: ExitStatus, said: readonly string
   return `its process was ended by ${signal}${hint}`;
 };
 
-const checkReach = ({ name, launch: { argv, cwd, env } }: ChildDeps, user: LentUser): void => {
+/** What a program is started with; MCP servers are started in the same way. */
+export type StartDeps = Pick<ChildDeps, "name" | "launch" | "limits" | "guard" | "random">;
+
+const checkReach = ({ name, launch: { argv, cwd, env } }: StartDeps, user: LentUser): void => {
   const path = findUnreachable(user, { argv, cwd, path: env.PATH });
   if (path === undefined) return;
   throw new ToolplaneError(
@@ -81,7 +84,7 @@ const checkReach = ({ name, launch: { argv, cwd, env } }: ChildDeps, user: LentU
   );
 };
 
-const spawnAs = (user: LentUser | undefined, { launch, name, guard, limits }: ChildDeps): Promise<GuardedProcess> =>
+const spawnAs = (user: LentUser | undefined, { launch, name, guard, limits }: StartDeps): Promise<GuardedProcess> =>
   spawnGuarded(launch.argv, {
     label: `host ${name}`,
     env: user === undefined ? launch.env : { ...launch.env, HOME: user.home, TMPDIR: user.home },
@@ -92,7 +95,7 @@ const spawnAs = (user: LentUser | undefined, { launch, name, guard, limits }: Ch
     ...(user === undefined ? {} : { uid: user.uid, gid: user.gid, soleUser: true, removeDir: user.home }),
   });
 
-const spawn = async (deps: ChildDeps): Promise<GuardedProcess> => {
+export const startProgram = async (deps: StartDeps): Promise<GuardedProcess> => {
   const user = deps.launch.ownUser ? lendUser(deps.random) : undefined;
   if (user === undefined) return spawnAs(undefined, deps);
   try {
@@ -108,7 +111,7 @@ const spawn = async (deps: ChildDeps): Promise<GuardedProcess> => {
 
 export const spawnHostChild = async (deps: ChildDeps, listener: ChildListener): Promise<HostChild> => {
   const { name, limits, timers, diagnostics, words } = deps;
-  const guarded = await spawn(deps);
+  const guarded = await startProgram(deps);
   const { stdin, stdout, stderr } = guarded.child;
   if (stdin === null || stdout === null || stderr === null) throw new UsageError(`host ${name} has no pipes`);
   let brokenBy: string | undefined;

@@ -7,6 +7,7 @@ import { MoreButton } from "../parts/more-button.tsx";
 import { Page } from "../parts/section.tsx";
 import { Empty, Show } from "../parts/states.tsx";
 import { When } from "../parts/when.tsx";
+import { WideTable } from "../parts/wide-table.tsx";
 import { Text } from "../text/text.tsx";
 
 interface Entry {
@@ -34,43 +35,41 @@ export const AuditPage = ({ project }: { readonly project: string }): ReactNode 
             </Empty>
           ) : (
             <>
-              <div className="scroll-x">
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">When</th>
-                      <th scope="col">Act</th>
-                      <th scope="col">About</th>
-                      <th scope="col">By</th>
-                      <th scope="col">Detail</th>
+              <WideTable label="Acts, newest first">
+                <thead>
+                  <tr>
+                    <th scope="col">When</th>
+                    <th scope="col">Act</th>
+                    <th scope="col">About</th>
+                    <th scope="col">By</th>
+                    <th scope="col">Detail</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {items.map((entry) => (
+                    <tr key={entry.audit_id}>
+                      <td>
+                        <When at={entry.at} />
+                      </td>
+                      <td>
+                        <Text most={100}>{entry.act}</Text>
+                      </td>
+                      <td>
+                        <Text most={150}>{entry.subject ?? ""}</Text>
+                      </td>
+                      <td>
+                        <Text most={100}>{entry.actor ?? ""}</Text>{" "}
+                        <span className="muted">{[entry.role, entry.door].filter(Boolean).join(", ")}</span>
+                      </td>
+                      <td className="muted">
+                        <Text most={DETAIL_CHARS}>
+                          {entry.detail === null ? "" : (JSON.stringify(entry.detail) ?? "")}
+                        </Text>
+                      </td>
                     </tr>
-                  </thead>
-                  <tbody>
-                    {items.map((entry) => (
-                      <tr key={entry.audit_id}>
-                        <td>
-                          <When at={entry.at} />
-                        </td>
-                        <td>
-                          <Text most={100}>{entry.act}</Text>
-                        </td>
-                        <td>
-                          <Text most={150}>{entry.subject ?? ""}</Text>
-                        </td>
-                        <td>
-                          <Text most={100}>{entry.actor ?? ""}</Text>{" "}
-                          <span className="muted">{[entry.role, entry.door].filter(Boolean).join(", ")}</span>
-                        </td>
-                        <td className="muted">
-                          <Text most={DETAIL_CHARS}>
-                            {entry.detail === null ? "" : (JSON.stringify(entry.detail) ?? "")}
-                          </Text>
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+                  ))}
+                </tbody>
+              </WideTable>
               <MoreButton more={entries.more} />
             </>
           )

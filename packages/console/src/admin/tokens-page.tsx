@@ -11,8 +11,10 @@ import { ProblemNote } from "../parts/problem-note.tsx";
 import { Page, Section } from "../parts/section.tsx";
 import { Show } from "../parts/states.tsx";
 import { When } from "../parts/when.tsx";
+import { WideTable } from "../parts/wide-table.tsx";
 import { useSession } from "../session/session.tsx";
 import { Text } from "../text/text.tsx";
+import { Browsers } from "./browsers.tsx";
 import { TokenForm } from "./token-form.tsx";
 
 interface TokenBody {
@@ -73,51 +75,50 @@ export const TokensPage = (): ReactNode => {
         <Show what="tokens" value={tokens.items} problem={tokens.problem} reload={tokens.reload}>
           {(items) => (
             <>
-              <div className="scroll-x">
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">Label</th>
-                      <th scope="col">Role</th>
-                      <th scope="col">Project</th>
-                      <th scope="col">Speaks for</th>
-                      <th scope="col">Ends</th>
-                      <th scope="col">
-                        <span className="visually-hidden">Acts</span>
-                      </th>
+              <WideTable label="Tokens">
+                <thead>
+                  <tr>
+                    <th scope="col">Label</th>
+                    <th scope="col">Role</th>
+                    <th scope="col">Project</th>
+                    <th scope="col">Speaks for</th>
+                    <th scope="col">Ends</th>
+                    <th scope="col">
+                      <span className="visually-hidden">Acts</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {items.map((token) => (
+                    <tr key={token.token_id}>
+                      <td>
+                        <Text most={100}>{token.label || token.token_id}</Text>
+                      </td>
+                      <td>{token.role}</td>
+                      <td>{token.project_id ?? "every project"}</td>
+                      <td>
+                        <Text most={200}>{[token.actor, ...(token.targets ?? [])].filter(Boolean).join(", ")}</Text>
+                      </td>
+                      <td>
+                        {token.revoked_at !== null ? (
+                          "revoked"
+                        ) : token.expires_at === null ? (
+                          "never"
+                        ) : (
+                          <When at={token.expires_at} />
+                        )}
+                      </td>
+                      <td>{token.revoked_at === null && <RevokeButton token={token} onDone={tokens.reload} />}</td>
                     </tr>
-                  </thead>
-                  <tbody>
-                    {items.map((token) => (
-                      <tr key={token.token_id}>
-                        <td>
-                          <Text most={100}>{token.label || token.token_id}</Text>
-                        </td>
-                        <td>{token.role}</td>
-                        <td>{token.project_id ?? "every project"}</td>
-                        <td>
-                          <Text most={200}>{[token.actor, ...(token.targets ?? [])].filter(Boolean).join(", ")}</Text>
-                        </td>
-                        <td>
-                          {token.revoked_at !== null ? (
-                            "revoked"
-                          ) : token.expires_at === null ? (
-                            "never"
-                          ) : (
-                            <When at={token.expires_at} />
-                          )}
-                        </td>
-                        <td>{token.revoked_at === null && <RevokeButton token={token} onDone={tokens.reload} />}</td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+                  ))}
+                </tbody>
+              </WideTable>
               <MoreButton more={tokens.more} />
             </>
           )}
         </Show>
       </Section>
+      <Browsers />
     </Page>
   );
 };

@@ -9,16 +9,19 @@ import type { AgentBody } from "./agent-body.ts";
 /** Ids that no name is known for are cut: their beginning is enough to tell them apart on one page. */
 const ID_CHARS = 20;
 
-export const useAgentNames = (project: string, round: string): ((node: TraceNode) => string) => {
+/** `round` asks again: a turn may have made agents meanwhile. */
+export const useAgentNames = (project: string, round: string): ((agentId: string) => string) => {
   const path = `${projectPath(project, "agents")}?all=true&limit=500`;
   const agents = useLoad(`${path} ${round}`, (signal) => request<Page<AgentBody>>(path, { signal }));
   const { value } = agents;
   return useCallback(
-    ({ kind, name, id }: TraceNode) => {
-      if (kind !== "turn") return name ?? id;
-      const known = value?.items.find(({ agent_id }) => agent_id === name)?.display_name;
-      return known || (name ?? id).slice(0, ID_CHARS);
-    },
+    (agentId) => value?.items.find(({ agent_id }) => agent_id === agentId)?.display_name || agentId.slice(0, ID_CHARS),
     [value],
   );
+};
+
+/** The name of what a trace holds: of a turn its agent's, of a call its tool's. */
+export const useNodeNames = (project: string, round: string): ((node: TraceNode) => string) => {
+  const nameOf = useAgentNames(project, round);
+  return useCallback(({ kind, name, id }) => (kind === "turn" ? nameOf(name ?? id) : (name ?? id)), [nameOf]);
 };

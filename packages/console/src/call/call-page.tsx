@@ -27,6 +27,10 @@ const textIn = (value: unknown, name: string): string | undefined => {
   return typeof found === "string" ? found : undefined;
 };
 
+/** The result of a failed call only repeats its error. */
+const hasOwnResult = ({ result, error }: CallBody): boolean =>
+  result !== undefined && result !== null && !(error !== undefined && isRecord(result) && "error_code" in result);
+
 const ErrorCard = ({ error, advice }: { readonly error: unknown; readonly advice: string | null }): ReactNode => (
   <Section title="Error">
     <div className="problem">
@@ -117,7 +121,7 @@ const CallContent = ({ project, call, why }: BodyProps): ReactNode => {
           <ValueView label="Arguments" value={call.arguments ?? {}} />
           <LayersNote layers={call.argument_layers} />
         </Section>
-        {call.result !== undefined && call.result !== null && (
+        {hasOwnResult(call) && (
           <Section title="Came back">
             <ValueView label="Result" value={call.result} />
           </Section>

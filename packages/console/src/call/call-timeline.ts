@@ -32,6 +32,7 @@ const ENDS: Readonly<Record<string, string>> = {
   lapsed: "stopped answering",
   released: "gave it back before it started",
   handed_on: "handed it on to a batch",
+  failed: "failed; the retry policy tries again",
 };
 
 /** A stretch of no time still has to be seen and pointed at. */
@@ -72,7 +73,7 @@ export const planTimeline = (call: TimedCall, nowMs: number, resumedAt?: string 
     wait(from, false, pieces.length > 0);
     const ended = at(lease.ended_at);
     const to = Math.max(ended ?? end, from);
-    const isBad = lease.ended === "lapsed" || lease.ended === "timed_out";
+    const isBad = lease.ended === "lapsed" || lease.ended === "timed_out" || lease.ended === "failed";
     const isGood = lease.ended === "settled" && call.status === "success";
     pieces.push({
       label: `attempt ${lease.attempt} runs`,

@@ -68,7 +68,7 @@ const Charts = ({ seconds }: { readonly seconds: readonly Second[] }): ReactNode
 export const NowPage = ({ project }: { readonly project: string }): ReactNode => {
   const { query } = useHere();
   const filter = filterIn(query);
-  const { rows, seconds, isListed, problem, older, relist } = useCalls(project);
+  const { rows, seconds, isListed, problem, older, relist } = useCalls(project, filter);
   const { tool, agent, status, error } = filter;
   const shown = useMemo(() => shownRows(rows, { tool, agent, status, error }), [rows, tool, agent, status, error]);
   const isEmpty = rows.order.length === 0;

@@ -6,13 +6,14 @@ import { type ApiProblem, toProblem } from "../api/problem.ts";
 import { type Page, projectPath, request, withQuery } from "../api/request.ts";
 import { tryParseCallEvent } from "../events/call-event.ts";
 import { useEvents, useHub } from "../events/event-hub.tsx";
-import { addListed, applyEvents, type CallRows, type ListedCall, NO_ROWS } from "./call-rows.ts";
+import { addListed, applyEvents, type CallFilter, type CallRows, type ListedCall, NO_ROWS } from "./call-rows.ts";
 import { planSeconds, type Second } from "./rates.ts";
 
 const FIRST_PAGE = 200;
 const FAILED_PAGE = 50;
 const CODES_AFTER_MS = 1_500;
 const TICK_MS = 1_000;
+const TYPING_MS = 300;
 
 export interface Calls {
   readonly rows: CallRows;
@@ -28,7 +29,15 @@ interface Known {
   readonly seconds: readonly Second[];
 }
 
-export const useCalls = (project: string): Calls => {
+/** What the server is asked for when a person filters: it knows calls that the page has not loaded. */
+const askedFor = ({ tool, agent, status, error }: CallFilter) => ({
+  tool_name: tool,
+  agent_id: agent,
+  error_code: error,
+  status: status === "open" ? "" : status,
+});
+
+export const useCalls = (project: string, filter: CallFilter): Calls => {
   const { fresh } = useHub();
   const [known, setKnown] = useState<Known>({ rows: NO_ROWS, seconds: [] });
   const [list, setList] = useState<{ cursor: string | null; problem?: ApiProblem } | undefined>();
@@ -81,6 +90,23 @@ export const useCalls = (project: string): Calls => {
       clearTimeout(codes.current);
     };
   }, []);
+
+  const wanted = withQuery(path, askedFor(filter));
+  useEffect(() => {
+    if (wanted === path) return;
+    const gone = new AbortController();
+    // While a name is being typed, its beginning is no name that the server knows.
+    const timer = setTimeout(() => {
+      request<Page<ListedCall>>(`${wanted}&limit=${FIRST_PAGE}`, { signal: gone.signal }).then(
+        (page) => add(page.items),
+        () => undefined,
+      );
+    }, TYPING_MS);
+    return () => {
+      clearTimeout(timer);
+      gone.abort();
+    };
+  }, [wanted, path, add]);
 
   const cursor = list?.cursor ?? null;
   const older = useCallback(() => {

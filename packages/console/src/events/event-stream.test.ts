@@ -66,6 +66,16 @@ test("after a long absence everything is listed again", async () => {
   expect(seen).toEqual(["fresh", "s.2", "fresh", "s.8"]);
 });
 
+test("what the server left out is listed again, not more often than every few seconds", async () => {
+  const gap = 'event: gap\ndata: {"message":"deleted"}\n\n';
+  const { seen } = await play([
+    { text: evt("2") },
+    { text: `${gap}${evt("3")}`, takesMs: 10_000 },
+    { text: `${gap}${evt("4")}`, takesMs: 1_000 },
+  ]);
+  expect(seen).toEqual(["fresh", "s.2", "s.3", "fresh", "s.4"]);
+});
+
 test.each([
   ["a refusal", { status: 401 }],
   ["the end of the session", { text: 'event: end\ndata: {"error":{"code":"unauthorized"}}\n\n' }],

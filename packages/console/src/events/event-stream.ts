@@ -32,6 +32,8 @@ const FIRST_PAUSE_MS = 300;
 const LONGEST_PAUSE_MS = 5_000;
 /** Repeating what happened in a longer absence takes longer than listing what is there now. */
 const ABSENCE_MS = 60_000;
+/** A page that is too slow would be slower still if it listed everything after each gap. */
+const FRESH_EVERY_MS = 5_000;
 /** The server says something every 15 seconds. */
 const SILENCE_MS = 40_000;
 
@@ -55,6 +57,12 @@ export const runEventStream = async (
   let lastId: string | undefined;
   let heardAt = ports.now();
   let pause = FIRST_PAUSE_MS;
+  let freshAt = Number.NEGATIVE_INFINITY;
+
+  const beFresh = (): void => {
+    freshAt = ports.now();
+    listener.fresh();
+  };
 
   /** True when the server says that this session may not listen. */
   const readOnce = async (): Promise<boolean> => {
@@ -66,7 +74,7 @@ export const runEventStream = async (
     // The log does not know the id any more.
     if (response.status === 400) lastId = undefined;
     if (!response.ok || response.body === null) return false;
-    if (lastId === undefined) listener.fresh();
+    if (lastId === undefined) beFresh();
     listener.state("live");
     pause = FIRST_PAUSE_MS;
     const parser = createSseParser();
@@ -91,6 +99,9 @@ export const runEventStream = async (
         lastId = sent.findLast(({ id }) => id !== undefined)?.id ?? lastId;
         const events = sent.map(readEvent).filter((event) => event !== undefined);
         if (events.length > 0) listener.events(events);
+        // The server left something out, because it was deleted or this page was too slow.
+        const isGap = sent.some(({ event }) => event === "gap");
+        if (isGap && ports.now() - freshAt > FRESH_EVERY_MS) beFresh();
         if (sent.some(({ event, data }) => event === "end" && data.includes('"unauthorized"'))) return true;
       }
     } finally {

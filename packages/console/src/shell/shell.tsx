@@ -1,6 +1,7 @@
 // The frame around every page: where you are, where you can go, and whether the page still hears the server.
 
 import { type ReactNode, useEffect, useState } from "react";
+import { useWaitingCount } from "../approvals/use-waiting-count.ts";
 import { useHub } from "../events/event-hub.tsx";
 import { Palette } from "../palette/palette.tsx";
 import { PAGE_NAMES } from "../palette/palette-match.ts";
@@ -142,6 +143,7 @@ const ProjectSwitch = ({ project }: { readonly project: string | undefined }): R
 const Navigation = ({ place, project }: { readonly place: Place; readonly project: string | undefined }): ReactNode => {
   const { rights } = useSession();
   const current = pageOf(place);
+  const waiting = useWaitingCount(project);
   const pages = PROJECT_PAGES.filter((page) => page !== "audit" || rights.canOperate);
   return (
     <nav className="nav" aria-label="Pages">
@@ -149,6 +151,11 @@ const Navigation = ({ place, project }: { readonly place: Place; readonly projec
         pages.map((page) => (
           <Link key={page} to={{ kind: "page", project, page }} aria-current={current === page ? "page" : undefined}>
             {PAGE_NAMES[page]}
+            {page === "approvals" && waiting !== "" && (
+              <span className="count">
+                {waiting} <span className="visually-hidden">wait</span>
+              </span>
+            )}
           </Link>
         ))}
       <Link

@@ -1,7 +1,7 @@
 // Trace: everything that came of one request, across turns, as a graph and as a tree that can be read line by line.
 
 import type { ReactNode } from "react";
-import { useAgentNames } from "../agents/use-agent-names.ts";
+import { useNodeNames } from "../agents/use-agent-names.ts";
 import { projectPath, request } from "../api/request.ts";
 import { useLoad } from "../api/use-load.ts";
 import { useReloadOn } from "../events/event-hub.tsx";
@@ -67,7 +67,7 @@ export const TracePage = ({ project, id }: { readonly project: string; readonly 
   const path = projectPath(project, "traces", id);
   const trace = useLoad(path, (signal) => request<TraceBody>(path, { signal }));
   const known = idsIn(trace.value?.tree ?? []);
-  const nameOf = useAgentNames(project, `${known.size}`);
+  const nameOf = useNodeNames(project, `${known.size}`);
   useReloadOn(
     ({ payload, isLogged }) =>
       isLogged && (known.has(String(payload.tool_call_id ?? "")) || known.has(String(payload.agent_turn_id ?? ""))),

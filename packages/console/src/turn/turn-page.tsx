@@ -1,7 +1,7 @@
 // Turn: what an agent was asked, thought, called and delivered; its calls in lanes, and everything that came of it as a graph.
 
 import { type ReactNode, useMemo, useState } from "react";
-import { useAgentNames } from "../agents/use-agent-names.ts";
+import { useNodeNames } from "../agents/use-agent-names.ts";
 import { projectPath, request } from "../api/request.ts";
 import { useAct } from "../api/use-act.ts";
 import { useLoad } from "../api/use-load.ts";
@@ -86,7 +86,7 @@ const TurnFamily = ({ project, turn }: FamilyProps): ReactNode => {
     (event) => event.isLogged && (turnOf(event) === turn.agent_turn_id || family.has(turnOf(event))),
     trace.reload,
   );
-  const nameOf = useAgentNames(project, `${family.size}`);
+  const nameOf = useNodeNames(project, `${family.size}`);
   const roots = useMemo(() => (own === undefined ? [] : [own]), [own]);
   if (own === undefined) return null;
   const lanes = planTreeLanes(own, nameOf);

@@ -76,6 +76,13 @@ const IS_WEAKER: { readonly [Key in WholeOption]: IsWeaker<Key> } = {
   // Where a request goes and with which variables: no value is stricter than another.
   jina: (guard, wish) => !isEqual(guard, wish),
   openapi: (guard, wish) => !isEqual(guard, wish),
+  // Another parameter would show to callers the one that a person took away from them.
+  input: (guard, wish) => guard !== undefined && guard !== wish,
+  // For people and clients: the plane does not act on them.
+  title: () => false,
+  output_schema: () => false,
+  annotations: () => false,
+  task: () => false,
 };
 
 type Values = Readonly<Record<string, JsonValue>>;

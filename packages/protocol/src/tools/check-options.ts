@@ -90,6 +90,12 @@ const checkDeclared = ({ parameters, options }: ToolDefinition): void => {
   }
 };
 
+/** Without its parameter a tool would ask and never get an answer. */
+const checkInput = ({ parameters, options: { input } }: ToolDefinition): void => {
+  if (input === undefined || propertyNames(parameters).includes(input)) return;
+  throw refusal(WHAT, ["options", "input"], `${JSON.stringify(input)} is not in parameters.properties`);
+};
+
 export const checkOptions = (definition: ToolDefinition, scope: EnvScope): void => {
   checkTemplates(definition.options.args?.defaults, "options.args.defaults");
   checkTemplates(definition.options.args?.fixed, "options.args.fixed");
@@ -97,4 +103,5 @@ export const checkOptions = (definition: ToolDefinition, scope: EnvScope): void 
   checkSpellings(definition);
   checkDeclared(definition);
   checkReferenced(definition);
+  checkInput(definition);
 };

@@ -31,8 +31,9 @@ const showDefaults = (properties: JsonObject, defaults: JsonObject): JsonObject 
 };
 
 export const modelToolSpec = (definition: ToolDefinition): ModelToolSpec => {
-  const { args, envs } = definition.options;
-  const managed = new Set([...Object.keys(args?.fixed ?? {}), ...Object.keys(envs ?? {})]);
+  const { args, envs, input } = definition.options;
+  const answers = input === undefined ? [] : [input];
+  const managed = new Set([...Object.keys(args?.fixed ?? {}), ...Object.keys(envs ?? {}), ...answers]);
   const visible = omitParameters(definition.parameters, managed);
   const properties = isJsonObject(visible.properties) ? visible.properties : {};
   const parameters = { ...visible, type: "object", properties: showDefaults(properties, args?.defaults ?? {}) };

@@ -71,6 +71,23 @@ export const toolOptionsSchema = z.strictObject({
   tags: tagList.optional(),
   /** Tags that a model must have to be offered the tool. */
   required_tags: tagList.optional(),
+  /** A name for people. */
+  title: z.string().min(1).max(256).optional(),
+  /** The JSON Schema of the result, for clients that read it; results are not checked against it. */
+  output_schema: jsonObject.optional(),
+  /** Hints for people and clients; the plane itself acts on `retry` and `approval` only. */
+  annotations: z
+    .strictObject({
+      read_only: z.boolean().optional(),
+      destructive: z.boolean().optional(),
+      idempotent: z.boolean().optional(),
+      open_world: z.boolean().optional(),
+    })
+    .optional(),
+  /** The parameter that gets the answers when the tool asks something (`__cg_input`); callers do not see it. */
+  input: managedName.optional(),
+  /** When an MCP client gets a task in place of a result: after a moment, at once, always (or it is refused), never. */
+  task: z.enum(["auto", "preferred", "required", "never"]).optional(),
   jina: jsonObject.optional(),
   openapi: jsonObject.optional(),
   /** Older spellings read by the HTTP executor. */

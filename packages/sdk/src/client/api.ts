@@ -21,6 +21,8 @@ export interface ApiRequest {
   readonly waitMs?: number | undefined;
   /** The longest silence in the middle of an answer before it counts as broken. */
   readonly silenceMs?: number | undefined;
+  /** Answers of every status are given to the caller, who reads them; without it a refusal is thrown. */
+  readonly anyStatus?: boolean | undefined;
 }
 
 export interface Api {
@@ -155,7 +157,8 @@ export const createApi = ({ url, send, readToken, hints = HINTS }: ApiOptions): 
     } catch (cause) {
       throw lost(cause, request);
     }
-    return answer.status >= 200 && answer.status < 300 ? answer : failed(answer, request, token);
+    const isTaken = request.anyStatus === true || (answer.status >= 200 && answer.status < 300);
+    return isTaken ? answer : failed(answer, request, token);
   };
 
   return {

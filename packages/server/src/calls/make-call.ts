@@ -102,6 +102,8 @@ export interface Said {
   readonly headers?: Headers | undefined;
   /** True when the call joins the trace that the headers name; the calls of a batch have traces of their own. */
   readonly traced?: boolean | undefined;
+  /** The id of a call that continues another: derived from that one's, so that it exists once. */
+  readonly toolCallId?: string | undefined;
 }
 
 /**
@@ -132,12 +134,12 @@ const callWithWebhook = async (
 export const makeCall = async (
   asked: Asked,
   body: CallBody,
-  { headers, traced = false }: Said = {},
+  { headers, traced = false, toolCallId }: Said = {},
 ): Promise<CallAnswer> => {
   const plain = requestOf(asked, body, traced ? headers : undefined);
   const { projectId, channelId = DEFAULT_CHANNEL, agentId = API_ACTOR } = plain;
   const saidDepth = headers && checkCallerHeaders(headers, { projectId, channelId, agentId });
-  const request = { ...plain, saidDepth };
+  const request = { ...plain, saidDepth, toolCallId };
   await checkMayCall(asked.engine, asked.caller, projectId, request.toolName);
   try {
     const waitMs = (body.wait_seconds ?? 0) * 1000;

@@ -12,6 +12,7 @@ import { consoleCommands } from "./commands/console.ts";
 import { deadCommands } from "./commands/dead.ts";
 import { hostCommands } from "./commands/host.ts";
 import { initCommand } from "./commands/init.ts";
+import { mcpCommand } from "./commands/mcp.ts";
 import { profilesCommands } from "./commands/profiles.ts";
 import { projectsCommands } from "./commands/projects.ts";
 import { runCommand } from "./commands/run.ts";
@@ -47,16 +48,10 @@ export const COMMANDS: readonly Command[] = [
   traceCommand,
   tailCommand,
   conformCommand,
+  mcpCommand,
   ...hostCommands,
   initCommand,
 ];
 
 /** Announced commands that are not built yet: they say so instead of being unknown. */
-export const LATER_COMMANDS: ReadonlySet<string> = new Set([
-  "verify",
-  "mcp",
-  "export",
-  "import",
-  "doctor",
-  "completion",
-]);
+export const LATER_COMMANDS: ReadonlySet<string> = new Set(["verify", "export", "import", "doctor", "completion"]);

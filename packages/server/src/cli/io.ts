@@ -3,6 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
 import { createHttpPool, type HttpPool } from "@toolplane/sdk/client";
 import { processIo, type UpIo } from "../up/up-options.ts";
 
@@ -19,6 +20,8 @@ export interface CliIo extends UpIo {
   openPool(url: string): HttpPool;
   readFile(path: string): Promise<string>;
   readStdin(): Promise<string>;
+  /** The lines of stdin as they come. */
+  readLines(): AsyncIterable<string>;
   now(): number;
   uuid(): string;
   /** Ends early, and quietly, when the signal is aborted. */
@@ -66,6 +69,7 @@ export const createCliIo = (given: UpIo & Partial<CliIo> = processIo()): CliIo =
   openPool: (url) => createHttpPool({ url }),
   readFile: (path) => readFile(path, "utf8"),
   readStdin,
+  readLines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
   now: () => Date.now(),
   uuid: () => randomUUID(),
   sleep,

@@ -34,13 +34,18 @@ const host = z.strictObject({
   limits: z.record(z.string(), z.number()).optional(),
 });
 
+/** Whether a server is a program or an address is checked where servers are read. */
 const mcpServer = z.strictObject({
   name,
-  command: argv,
+  command: argv.optional(),
+  url: z.string().min(1).optional(),
+  headers: z.record(z.string().min(1), z.string()).optional(),
   tools: globs.optional(),
   trust_hints: z.boolean().optional(),
   env: envNames.optional(),
   prefix: z.string().optional(),
+  timeout_seconds: z.number().positive().optional(),
+  user: z.enum(["inherit"]).optional(),
 });
 
 const openapi = z.strictObject({

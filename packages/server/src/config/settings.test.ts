@@ -37,6 +37,7 @@ test("[SEC-16-U1] [SEC-16-G1] without configuration: loopback only, the embedded
     workerTargets: ["worker_generic"],
     hosts: [],
     apis: [],
+    mcpServers: [],
     envGrants: [],
     serviceEnvs: {},
     egressAllow: [],
@@ -159,20 +160,44 @@ describe("[API-3-1] the file, then TOOLPLANE_* variables, then flags; later wins
   });
 });
 
-describe("[UP-3-3] what this version does not have is refused when it is used, never ignored", () => {
+describe("[UP-3-3] MCP servers are checked before anything is started", () => {
+  const server = (entry: string, more = "") => ({ yaml: `project: a\nmcp_servers:\n  - { ${entry} }\n${more}` });
+  const KEYS = "secrets: { allow_env: [TOKEN, { name: FAR, hosts: [mcp.example.com] }] }\n";
+
   test.each<[string, Given, string]>([
+    ["neither program nor address", server("name: a"), "either a command or a url"],
+    ["both", server("name: a, command: [x], url: https://x.example"), "either a command or a url"],
+    ["a name with a dot", server("name: a.b, command: [x]"), "a server's name has"],
+    ["a variable that is not allowed", server("name: a, command: [x], env: [OTHER]", KEYS), "OTHER may not be used"],
+    ["headers for a program", server("name: a, command: [x], headers: { A: b }"), "a program has no headers"],
+    ["a password in the address", server("name: a, url: https://u:p@x.example"), "must not hold a user or a password"],
+    ["another scheme", server("name: a, url: file:///etc/passwd"), "it looks like https"],
     [
-      "mcp_servers",
-      { yaml: "project: a\nmcp_servers: [{ name: a, command: [x] }]\n" },
-      "toolplane.yaml:2: mcp_servers is not part of this version",
+      "a variable for another host",
+      server("name: a, url: https://evil.example/mcp, headers: { Authorization: env:FAR }", KEYS),
+      "may not be sent to evil.example",
     ],
+    ["a header of ours", server("name: a, url: https://x.example, headers: { Mcp-Session-Id: a }"), "cannot be set"],
+    ["two of one name", server("name: a, command: [x] }\n  - { name: a, command: [y]"), "two MCP servers are named a"],
   ])("%s", (_what, given, message) => {
     expect(() => plan(given)).toThrow(message);
   });
 
-  test("lists without entries are no use of them", () => {
+  test("and read with what their entries say", () => {
+    const url = "name: r, url: https://mcp.example.com/mcp, headers: { Authorization: env:FAR }";
+    expect(plan(server(`${url}, tools: [read_*], trust_hints: true`, KEYS)).mcpServers).toEqual([
+      {
+        name: "r",
+        place: { url: "https://mcp.example.com/mcp", headers: { Authorization: "env:FAR" } },
+        tools: ["read_*"],
+        trustHints: true,
+        prefix: undefined,
+        timeoutSeconds: undefined,
+      },
+    ]);
     expect(plan({ yaml: "hosts: []\nmcp_servers: []\nopenapi: []\nbus: {}\n" })).toMatchObject({
       hosts: [],
+      mcpServers: [],
       bus: undefined,
     });
   });

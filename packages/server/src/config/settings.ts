@@ -5,11 +5,12 @@
 import { isAbsolute, join, resolve } from "node:path";
 import type { AllowedOrigin } from "@toolplane/egress/policy";
 import type { RetentionPolicy } from "@toolplane/engine";
-import { isToken, type JsonObject, type ToolplaneError } from "@toolplane/protocol";
+import { isToken, type JsonObject } from "@toolplane/protocol";
 import type { FileLimits, ProjectLimits } from "@toolplane/protocol/registry";
 import { type ApiSetting, readApiSettings } from "../apis/api-settings.ts";
 import { type HostSetting, readHostSettings } from "../hosts/host-settings.ts";
 import { type LogLevel, parseLogLevel } from "../log/log.ts";
+import { type McpSetting, readMcpSettings } from "../mcp-servers/mcp-settings.ts";
 import type { EnvGrant } from "../secrets/env-grants.ts";
 import type { ServiceEnvs } from "../secrets/service-secrets.ts";
 import { type BusSetting, planBus } from "./bus-setting.ts";
@@ -62,6 +63,8 @@ export interface Settings {
   readonly hosts: readonly HostSetting[];
   /** OpenAPI documents whose operations become tools. */
   readonly apis: readonly ApiSetting[];
+  /** MCP servers whose tools become tools. */
+  readonly mcpServers: readonly McpSetting[];
   /** Which projects may use which variables, and at which hosts. */
   readonly envGrants: readonly EnvGrant[];
   /** Which variables fill parameters of the tools that this plane runs, whatever their definitions name. */
@@ -90,9 +93,6 @@ const DEFAULT_DATA = ".toolplane";
 /** What clients ask for unless told otherwise. */
 const DEFAULT_PROJECT = "demo";
 const MAX_PORT = 65_535;
-
-const notBuilt = (what: string, instead: string): ToolplaneError =>
-  refuseConfig(`${what} is not part of this version yet: ${instead}`);
 
 const parsePort = (text: string): number => {
   const port = Number(text);
@@ -166,11 +166,6 @@ const parseTargets = (given: readonly string[] = [DEFAULT_WORKER_TARGET]): reado
   return targets;
 };
 
-const refuseLater = ({ file }: SettingsInput): void => {
-  if ((file?.config.mcp_servers?.length ?? 0) > 0)
-    throw notBuilt(`${file?.where(["mcp_servers"])}: mcp_servers`, "leave it out");
-};
-
 const checkDatabaseUrl = (url: string | undefined): string | undefined => {
   if (url === undefined) return undefined;
   // Never shown: it may hold a password.
@@ -188,7 +183,6 @@ const readProject = (input: SettingsInput): { readonly project: string; readonly
 
 export const planSettings = (input: SettingsInput): Settings => {
   const { flags, env, cwd, file } = input;
-  refuseLater(input);
   const given = (flag: string | undefined, name: string): string | undefined => filled(flag) ?? filled(env[name]);
   const patterns = (list: readonly string[] | undefined): readonly string[] =>
     (list ?? []).map((pattern) => (isAbsolute(pattern) ? pattern : join(file?.directory ?? cwd, pattern)));
@@ -212,6 +206,7 @@ export const planSettings = (input: SettingsInput): Settings => {
   const envGrants = planEnvGrants(input, project);
   checkHostEnv(input, hosts, envGrants, project);
   const apis = readApiSettings(file, envGrants, project);
+  const mcpServers = readMcpSettings(file, envGrants, project);
   const roles = parseRoles(flags.roles ?? filled(env.TOOLPLANE_ROLES)?.split(","));
   return {
     port: readPort(input, roles),
@@ -236,6 +231,7 @@ export const planSettings = (input: SettingsInput): Settings => {
     workerTargets: parseTargets(filled(env.TOOLPLANE_WORKER_TARGETS)?.split(",") ?? file?.config.worker_targets),
     hosts,
     apis,
+    mcpServers,
     envGrants,
     serviceEnvs: planConfiguredEnvs(input, envGrants),
     egressAllow: planEgressAllow(input),

@@ -141,6 +141,7 @@ export const createApp = (options: AppOptions): Hono => {
         reply: (status: 200 | 201 | 202, given: unknown) => context.json(given, status),
         ...{ params, body, query, caller, own, engine, toolHosts, processes, readers, batchReaders, log, context },
         webhooks: options.webhooks,
+        draining: options.draining,
         holdBody: share.hold,
         openAnswer: () => answers.open(token.tokenId),
         // Made for a handler that waits; most routes answer at once.

@@ -21,7 +21,7 @@ export interface ReaderLimits extends OpenLimits {
 const READER_LIMITS: ReaderLimits = { perToken: 64, inAll: 1_024, slowMs: 30_000, cutMs: 10_000 };
 
 /** Requests that wait hold their connections: with these bounds some are left for those who do not. */
-const WAIT_LIMITS: OpenLimits = { perToken: 2_048, inAll: 6_144 };
+const WAIT_LIMITS: OpenLimits = { perToken: 2_048, inAll: 12_288 };
 
 export interface Places {
   /** Throws `rate_limited` when there are too many. */

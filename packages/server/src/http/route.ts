@@ -53,6 +53,8 @@ export interface RouteCall<Body, Query, Given extends Answers = Answers> {
   readonly context: Context;
   /** Aborted when the client goes away, its token ends or the server drains. */
   readonly signal: AbortSignal;
+  /** Aborted when the server drains, for work that outlives its request. */
+  readonly draining: AbortSignal;
   /** Counts the body's bytes until this is disposed: for an answer that is written after the handler returned. */
   holdBody(): Disposable;
   /** Counts a long answer until its reader has taken it. */

@@ -10,6 +10,7 @@ import { callRoutes } from "./calls.ts";
 import { cardRoutes } from "./cards.ts";
 import { eventRoutes } from "./events.ts";
 import { hostRoutes } from "./hosts.ts";
+import { mcpRoutes } from "./mcp.ts";
 import { operationRoutes } from "./operations.ts";
 import { partRoutes } from "./parts.ts";
 import { referenceRoutes } from "./reference.ts";
@@ -43,4 +44,5 @@ export const routes: readonly Route[] = [
   ...hostRoutes,
   ...eventRoutes,
   ...webhookRoutes,
+  ...mcpRoutes,
 ];

@@ -37,6 +37,34 @@ describe("listen", () => {
     await first.close(1_000);
   });
 
+  test("[LIM-door-2] the last connections are kept for /health and /live, and the others are told to come back", async () => {
+    const made = app(() => new Response("work"));
+    made.get("/live", () => new Response("alive"));
+    const limits = { maxConnections: 3, reservedConnections: 1 };
+    const server = await listen({ app: made, host: "127.0.0.1", port: 0, ...limits });
+    const port = Number(server.address.split(":")[1]);
+    const open = async () => {
+      const socket = connect(port, "127.0.0.1");
+      await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
+      return socket;
+    };
+    const ask = (socket: Awaited<ReturnType<typeof open>>, path: string): Promise<string> => {
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      return new Promise((resolve) => socket.once("data", (piece) => resolve(piece.toString())));
+    };
+    const first = await open();
+    const second = await open();
+    expect(await ask(first, "/")).toContain("200 OK");
+    expect(await ask(second, "/")).toContain("200 OK");
+    const third = await open();
+    expect(await ask(third, "/live")).toContain("200 OK");
+    const refused = await ask(second, "/");
+    expect(refused).toContain("429 Too Many Requests");
+    expect(refused.toLowerCase()).toContain("connection: close");
+    for (const socket of [first, third]) socket.destroy();
+    await server.close(1_000);
+  });
+
   test("[UP-stop-reader] a reader that is slow gets its whole answer while the server closes", async () => {
     const size = 48 * 1024 * 1024;
     const written = Promise.withResolvers<void>();

@@ -19,12 +19,17 @@ export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly maxConnections?: number | undefined;
+  /** Of those, so many are kept for /health and /live. */
+  readonly reservedConnections?: number | undefined;
   /** A connection whose answer is not read for so long is closed. */
   readonly stuckAnswerMs?: number | undefined;
 }
 
 /** Idle ones cost some ten kilobytes each; beyond that new ones are closed at once. */
-const MAX_CONNECTIONS = 8_192;
+const MAX_CONNECTIONS = 16_384;
+/** When only these are left, other requests are refused and their connections closed: those who watch the server must get in. */
+const RESERVED_CONNECTIONS = 512;
+const ALWAYS_ANSWERED: ReadonlySet<string> = new Set(["/health", "/live"]);
 /** A client writes its headers in one go. */
 const HEADERS_TIMEOUT_MS = 15_000;
 /** Enough for the largest result over a slow line; a request that trickles in for longer is cut off. */
@@ -63,7 +68,7 @@ const explain = (error: NodeJS.ErrnoException, { host, port }: ListenOptions): T
 };
 
 /** The connections on which no request is answered and no answer waits for its reader. Node's own count takes an answer for read when it is written. */
-const trackIdle = (server: Server): (() => void) => {
+const trackIdle = (server: Server): { readonly closeIdle: () => void; readonly count: () => number } => {
   const open = new Map<Socket, number>();
   server.on("connection", (socket: Socket) => {
     open.set(socket, 0);
@@ -75,9 +80,22 @@ const trackIdle = (server: Server): (() => void) => {
       if (open.has(socket)) open.set(socket, (open.get(socket) ?? 1) - 1);
     });
   });
-  return () => {
-    for (const [socket, requests] of open) if (requests === 0 && socket.writableLength === 0) socket.destroy();
+  return {
+    closeIdle() {
+      for (const [socket, requests] of open) if (requests === 0 && socket.writableLength === 0) socket.destroy();
+    },
+    count: () => open.size,
   };
+};
+
+const crowded = (): Response => {
+  const error = new ToolplaneError("rate_limited", "this server has too many connections; close some, then try again", {
+    detail: { limit: "connections", retry_after_seconds: 1 },
+  });
+  return Response.json(
+    { error: error.toWire() },
+    { status: error.http, headers: { "Retry-After": "1", Connection: "close" } },
+  );
 };
 
 /** A socket on which nothing was written yet is a waiting request, so it stays open. */
@@ -88,14 +106,21 @@ const cutStuck = (response: ServerResponse, ms: number): void => {
 };
 
 export const listen = async (options: ListenOptions): Promise<HttpServer> => {
+  const { maxConnections = MAX_CONNECTIONS, reservedConnections = RESERVED_CONNECTIONS } = options;
+  const isCrowded = (): boolean => connections.count() > maxConnections - reservedConnections;
+  const fetch: typeof options.app.fetch = (request, ...rest) =>
+    isCrowded() && !ALWAYS_ANSWERED.has(new URL(request.url).pathname)
+      ? crowded()
+      : options.app.fetch(request, ...rest);
   const server = createAdaptorServer({
-    fetch: options.app.fetch,
+    fetch,
     serverOptions: { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
   }) as Server;
   const stuckAnswerMs = options.stuckAnswerMs ?? STUCK_ANSWER_MS;
   server.prependListener("request", (_request, response) => cutStuck(response, stuckAnswerMs));
-  server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
-  const closeIdle = trackIdle(server);
+  server.maxConnections = maxConnections;
+  const connections = trackIdle(server);
+  const { closeIdle } = connections;
   // Node calls it when the server closes.
   server.closeIdleConnections = closeIdle;
   await new Promise<void>((resolve, reject) => {

@@ -18,6 +18,8 @@ import { type ClockOffset, createClockOffset, NO_OFFSET } from "../gateway/clock
 import { createNatsGateway, type NatsGateway } from "../gateway/nats-gateway.ts";
 import type { ServiceMeans } from "../gateway/serve-across.ts";
 import { listHosts, startHosts, type ToolHosts } from "../hosts/tool-hosts.ts";
+import type { McpServers } from "../mcp-servers/mcp-servers.ts";
+import { runMcpServers } from "../mcp-servers/run-mcp-servers.ts";
 import { createEnvSource } from "../secrets/env-grants.ts";
 import type { WebhookDelivery } from "../webhooks/deliver-webhooks.ts";
 import { runWebhooks } from "../webhooks/run-webhooks.ts";
@@ -28,6 +30,7 @@ export interface Services {
   web?: RunningHttpGet;
   apis?: RunningApis;
   toolHosts?: ToolHosts;
+  mcpServers?: McpServers;
   pmo?: PmoService;
   agents?: RunningAgents;
   webhooks?: WebhookDelivery;
@@ -78,6 +81,21 @@ const startToolHosts = async (services: Services, offset: ClockOffset, options: 
       log.warn("a host is still starting; its tools come when it is ready", { host: setting.name });
 };
 
+const startMcp = async (services: Services, offset: ClockOffset, options: ServicesOptions): Promise<void> => {
+  const { engine, settings, log } = options;
+  if (settings.mcpServers.length === 0) return;
+  await ensureProject(engine.projects, settings.project, settings.project);
+  const servers = await runMcpServers({ ...options, clock: systemClock, random: Math.random, offset });
+  services.mcpServers = servers;
+  if (services.toolHosts !== undefined) services.toolHosts = servers.beside(services.toolHosts);
+  const enough = new AbortController();
+  const late = systemClock.sleep(HOSTS_WAIT_MS, enough.signal).then(() => {
+    if (!enough.signal.aborted) log.warn("MCP servers are still starting; their tools come when they are ready");
+  });
+  await Promise.race([servers.tried, late]);
+  enough.abort();
+};
+
 const startApis = async (services: Services, means: ServiceMeans, options: ServicesOptions): Promise<void> => {
   const { engine, settings, env, log } = options;
   if (settings.apis.length > 0) await ensureProject(engine.projects, settings.project, settings.project);
@@ -126,6 +144,7 @@ export const startServices = async (services: Services, options: ServicesOptions
     services.web = runHttpGet({ ...means("http_get"), settings });
     await startApis(services, means("API tools"), options);
     await startToolHosts(services, offset, options);
+    await startMcp(services, offset, options);
   }
   if (settings.roles.includes("pmo")) services.pmo = await servePmo(means("project manager"));
   if (settings.roles.includes("worker")) services.agents = await startAgents(options);
@@ -141,6 +160,7 @@ export const stopServices = (services: Services): readonly (readonly [string, Pr
   ["http_get", services.web?.stop(TOOL_GRACE_MS)],
   ["API tools", services.apis?.stop(TOOL_GRACE_MS)],
   ["hosts", services.toolHosts?.stop(TOOL_GRACE_MS)],
+  ["MCP servers", services.mcpServers?.stop(TOOL_GRACE_MS)],
   ["project manager", services.pmo?.stop(TOOL_GRACE_MS)],
   ["worker", services.agents?.stop(TOOL_GRACE_MS)],
   ["gateway", services.gateway?.stop()],

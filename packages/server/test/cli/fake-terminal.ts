@@ -85,6 +85,9 @@ export const createFakeTerminal = (options: FakeTerminalOptions = {}): FakeTermi
     }),
     readFile: async (path) => options.files?.[path] ?? missing(),
     readStdin: async () => options.stdin ?? "",
+    async *readLines() {
+      yield* (options.stdin ?? "").split("\n").filter((line) => line !== "");
+    },
     now: () => now,
     uuid: () => "00000000-0000-4000-8000-000000000000",
     sleep: async (ms) => {

@@ -1,7 +1,6 @@
 // MCP in both directions: servers as tools, tools as a server.
-// Not built yet: the rules are counted out loud, and wait for the tests that will claim them.
 
-import type { Rule } from "../rule.ts";
+import type { Rule } from "./rule.ts";
 
 export const rules = [
   { id: "API-MCP-1", source: "interfaces 3", part: "mcp", text: "A tool of an MCP server becomes an ordinary tool named server__tool." },

@@ -1,0 +1,89 @@
+// The executor of an MCP server's tools: one tools/call per call. What the server answers is data: it is stored as it came, a model
+// reads its text between the marks of something from outside, and control keys mean nothing in it (I11).
+
+import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
+import { type JsonObject, type JsonValue, resolveOptions, ToolplaneError } from "@toolplane/protocol";
+import { type Executor, ToolError, type ToolProfile, toolResult } from "@toolplane/sdk";
+import type { DefinedMcpTool } from "./mcp-definitions.ts";
+import type { McpCallAnswer, McpLink } from "./mcp-link.ts";
+
+export interface McpExecutorOptions {
+  readonly server: string;
+  readonly link: Pick<McpLink, "callTool">;
+  readonly tools: () => readonly DefinedMcpTool[];
+  readonly now: () => number;
+  /** Why a tool may not run: what the server offers is not what a person accepted. */
+  readonly whyChanged: (tool: DefinedMcpTool) => Promise<ToolplaneError | undefined>;
+}
+
+const profileOf = ({ definition }: DefinedMcpTool): ToolProfile => {
+  const { retry, timeoutSeconds } = resolveOptions(definition.options);
+  // The pin is checked in `execute`, which says what has changed.
+  return { retry, timeoutSeconds, pin: "record", control: "strip", secrets: [], envs: {} };
+};
+
+const textOf = (content: readonly JsonObject[]): string =>
+  content
+    .map((block) => {
+      if (typeof block.text === "string") return block.text;
+      const resource = block.resource as JsonObject | undefined;
+      if (typeof resource?.text === "string") return resource.text;
+      return `[${String(block.type)}${typeof block.mimeType === "string" ? ` ${block.mimeType}` : ""}]`;
+    })
+    .join("\n");
+
+const resultOf = ({ content, structuredContent }: McpCallAnswer): JsonObject => ({
+  content: content as readonly JsonValue[] as JsonValue[],
+  ...(structuredContent === undefined ? {} : { structuredContent: structuredContent as JsonValue }),
+});
+
+/** Errors of the protocol: the server refused the request, so the tool did not run. */
+const understand = (server: string, error: unknown): unknown => {
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
+    return new ToolplaneError("tool_timeout", `MCP server ${server} did not answer in time`, { cause: error });
+  if (error instanceof ProtocolError)
+    return new ToolError("tool_error", `MCP server ${server} refused the call: ${error.message}`, {
+      detail: { code: error.code },
+      cause: error,
+    });
+  return error;
+};
+
+export const createMcpExecutor = ({ server, link, tools, now, whyChanged }: McpExecutorOptions): Executor => {
+  const find = (toolName: string): DefinedMcpTool | undefined =>
+    tools().find(({ definition }) => definition.tool_name === toolName);
+  return {
+    find: (toolName) => {
+      const tool = find(toolName);
+      return tool && profileOf(tool);
+    },
+    async execute(call, { signal, emit }) {
+      const tool = find(call.toolName);
+      if (tool === undefined)
+        throw new ToolplaneError("not_found", `MCP server ${server} has no tool ${call.toolName}`);
+      const changed = await whyChanged(tool);
+      if (changed !== undefined) throw changed;
+      let answer: McpCallAnswer;
+      try {
+        answer = await link.callTool({
+          tool: tool.mcpTool,
+          arguments: call.arguments,
+          meta: { traceparent: call.traceparent },
+          signal,
+          timeoutMs: Math.max(1, call.deadline - now()),
+          progress: (said) => emit(said),
+        });
+      } catch (error) {
+        if (signal.aborted) throw new ToolplaneError("canceled", `the call to MCP server ${server} was canceled`);
+        throw understand(server, error);
+      }
+      const text = textOf(answer.content);
+      if (answer.isError === true) throw new ToolError("tool_error", text === "" ? "the tool failed" : text);
+      return toolResult({
+        status: "success",
+        result: resultOf(answer),
+        views: { model: text, display: undefined, preview: undefined },
+      });
+    },
+  };
+};
