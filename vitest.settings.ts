@@ -39,6 +39,8 @@ const LONGEST = [
   "crash/fault-points",
   "examples/tour",
   "crash/failures",
+  "browser/console-safety",
+  "browser/console",
   "examples/python-service",
   "crash/kills",
   "up/nats-start",

@@ -1,6 +1,6 @@
 // Writing messages: one insert for any number of them, in the caller's transaction or in one of its own.
 
-import { setInput } from "../sql/input.sql.ts";
+import { type SqlType, setInput } from "../sql/input.sql.ts";
 
 export interface MessageRow {
   readonly category: string;
@@ -13,7 +13,7 @@ export interface MessageRow {
   readonly messageId: string | null;
 }
 
-export const messageInput = setInput<MessageRow>([
+export const MESSAGE_COLUMNS: readonly (readonly [keyof MessageRow & string, SqlType])[] = [
   ["category", "text"],
   ["projectId", "text"],
   ["subject", "text"],
@@ -22,7 +22,9 @@ export const messageInput = setInput<MessageRow>([
   ["headers", "text"],
   ["payload", "text"],
   ["messageId", "text"],
-]);
+];
+
+export const messageInput = setInput<MessageRow>(MESSAGE_COLUMNS);
 
 /** Row ids ascend in the order given. A message id that exists already is left alone (B3). */
 export const INSERT_MESSAGES = {

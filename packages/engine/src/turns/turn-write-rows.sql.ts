@@ -1,6 +1,6 @@
 // The rows that a turn writes, as inputs of the one statement that writes them.
 
-import type { MessageRow } from "../outbox/messages.sql.ts";
+import { MESSAGE_COLUMNS, type MessageRow } from "../outbox/messages.sql.ts";
 import type { SqlType } from "../sql/input.sql.ts";
 import type { SpawnRow } from "./spawn.sql.ts";
 import type { AgentKey } from "./turn.ts";
@@ -250,16 +250,7 @@ export const applied: Columns<AppliedCall> = [
   ["chainHash", "text"],
 ];
 
-export const messages: Columns<MessageRow> = [
-  ["category", "text"],
-  ["projectId", "text"],
-  ["subject", "text"],
-  ["component", "text"],
-  ["target", "text"],
-  ["headers", "text"],
-  ["payload", "text"],
-  ["messageId", "text"],
-];
+export const messages: Columns<MessageRow> = MESSAGE_COLUMNS;
 
 export interface Wakeup {
   readonly projectId: string;

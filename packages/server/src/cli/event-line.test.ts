@@ -29,9 +29,16 @@ describe("[SEE-4] an event is one line", () => {
     ["a step", ofTurn("step", { step_id: "step_1_2", phase: "started" }), "ann", "step 2 started", "turn_1"],
     [
       "a state",
-      ofTurn("state", { status: "suspended", metadata: { waiting_tool_count: 2 } }),
+      ofTurn("state", { status: "suspended", metadata: { waiting_tool_count: 2, waiting_tool_call_ids: ["a", "b"] } }),
       "ann",
       "waits for 2 calls",
+      "turn_1",
+    ],
+    [
+      "[SEE-11] a result that is read, maybe long after its call has ended",
+      ofTurn("state", { status: "suspended", metadata: { waiting_tool_count: 1 } }),
+      "ann",
+      "reads a result, 1 more to read",
       "turn_1",
     ],
     [

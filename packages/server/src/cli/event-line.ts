@@ -79,6 +79,9 @@ const stateText = (state: Body): string => {
   const more = isRecord(state.metadata) ? state.metadata : {};
   const status = textOf(state, "status") ?? "?";
   const waits = typeof more.waiting_tool_count === "number" ? more.waiting_tool_count : 0;
+  // The event after a result is told when the result is read, which may be after the end of the other calls too.
+  if (status === "suspended" && !Array.isArray(more.waiting_tool_call_ids))
+    return `reads a result, ${waits} more to read`;
   if (status === "suspended") return `waits for ${waits} ${waits === 1 ? "call" : "calls"}`;
   if (status === "running") return textOf(more, "activity") ?? "runs";
   return status === "dispatched" ? "is handed to a worker" : `agent is ${status}`;

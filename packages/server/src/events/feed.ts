@@ -8,6 +8,7 @@ import type { Own } from "../http/own.ts";
 import { ownEvents } from "../http/own-events.ts";
 import { createWaitingItems, type StreamItem } from "../http/waiting-items.ts";
 import { type EventFilter, passesFilter } from "./event-filter.ts";
+import { createSharedReads, type SharedReads } from "./shared-reads.ts";
 
 export interface FeedEvent {
   readonly subject: string;
@@ -77,9 +78,21 @@ const dropped = (count: number): FeedGap => ({
 export const startOf = ({ engine, projectId, after }: Omit<FeedOptions, "own">): Promise<string> =>
   after === undefined ? engine.events.now(projectId) : engine.events.resume(projectId, after);
 
+type Logged = readonly (FeedEvent & { readonly position: string })[];
+
+// Kept beside the log, so that all feeds of one engine share their reads.
+const shared = new WeakMap<object, SharedReads<Logged>>();
+
+const readsOf = (events: Engine["events"]): SharedReads<Logged> => {
+  const known = shared.get(events) ?? createSharedReads<Logged>();
+  shared.set(events, known);
+  return known;
+};
+
 export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
   const { engine, projectId, own, filter = {} } = options;
   let position = await startOf(options);
+  const reads = readsOf(engine.events);
   let isForgotten = options.after !== undefined && !(await engine.events.isKept(projectId, position));
   const alarm = createAlarm(systemClock);
   const items = createWaitingItems();
@@ -92,15 +105,20 @@ export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
   return {
     position: () => position,
     async next() {
-      const read = await engine.events.read(projectId, position);
-      position = read.at(-1)?.position ?? position;
-      const logged = read.map((event) => ({ ...event, payload: JSON.parse(event.payload) as unknown }));
+      const from = position;
+      const logged = await reads.read(`${projectId} ${from}`, async () =>
+        (await engine.events.read(projectId, from)).map((event) => ({
+          ...event,
+          payload: JSON.parse(event.payload) as unknown,
+        })),
+      );
+      position = logged.at(-1)?.position ?? position;
       const lost = items.takeDropped();
       const wanted = [...logged, ...readItems(items.takeAll())].filter((event) => passesFilter(filter, event));
       const events = await ownEvents<FeedEvent>(own, wanted);
       const gap = isForgotten ? forgotten() : lost > 0 ? dropped(lost) : undefined;
       isForgotten = false;
-      return { events, isMore: read.length > 0, gap };
+      return { events, isMore: logged.length > 0, gap };
     },
     wait: (ms) => alarm.wait(Math.min(ms, LOOK_AGAIN_MS)),
     ring: alarm.wake,

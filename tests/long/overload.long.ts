@@ -1,0 +1,207 @@
+// A plane that bends instead of breaking, over HTTP: five times as many callers as it has room for during a minute, ten thousand
+// requests that wait, five hundred event readers that do not read. The figures go to docs/records/limits.md.
+
+import { readFileSync } from "node:fs";
+import { request } from "node:http";
+import { connect, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { defineTool, serveTools, silentLog } from "@toolplane/sdk";
+import { runTestProgram, startTestEngine, toolUpload, until } from "@toolplane/testkit";
+import { Pool } from "undici";
+import { expect, test } from "vitest";
+
+const FLOOD_MS = 60_000;
+/** Calls that may wait; with the service's slots they are the room of the plane. */
+const QUEUE = 40;
+const SLOTS = 8;
+const CALLERS = 5 * (QUEUE + SLOTS);
+const IDLE = 10_000;
+const READERS = 500;
+const PATIENCE_MS = 120_000;
+
+const megabytes = (pid: number): number => {
+  const [, kilobytes = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Math.round(Number(kilobytes) / 1024);
+};
+
+const middle = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+
+const openPlane = async () => {
+  await using stack = new AsyncDisposableStack();
+  const t = stack.use(await startTestEngine({ tools: [] }));
+  await t.engine.tools.upsertTool("demo", toolUpload({ name: "work", options: { retry: "safe" } }));
+  const program = runTestProgram(new URL("../crash/programs/exchange-server.ts", import.meta.url), [t.database.url]);
+  const server = stack.use(program);
+  const { port } = (await server.next()) as { port: number };
+  const url = `http://127.0.0.1:${port}`;
+  const tokenOf = async (role: "operator" | "tool") =>
+    (
+      await t.engine.tokens.create({
+        role,
+        projectId: "demo",
+        ...(role === "tool" ? { targets: ["test", "idle"] } : {}),
+      })
+    ).secret;
+  const work = defineTool({
+    name: "work",
+    description: "Takes a moment",
+    parameters: { type: "object", properties: {} } as const,
+    retry: "safe",
+    run: () => delay(20, "done"),
+  });
+  const options = { url, token: await tokenOf("tool"), project: "demo", target: "test", concurrency: SLOTS };
+  const serving = await serveTools([work], { ...options, handleSignals: false, log: silentLog });
+  stack.defer(() => serving.stop());
+  const pool = new Pool(url, { connections: CALLERS, pipelining: 1 });
+  stack.defer(() => pool.destroy());
+  const token = await tokenOf("operator");
+  const call = async (): Promise<{ status: number; ms: number }> => {
+    const began = performance.now();
+    const { statusCode, body } = await pool.request({
+      method: "POST",
+      path: "/projects/demo/calls",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ tool_name: "work", arguments: {}, wait_seconds: 60 }),
+    });
+    await body.dump();
+    return { status: statusCode, ms: performance.now() - began };
+  };
+  const latency = async (count = 40): Promise<number> => {
+    const times: number[] = [];
+    for (let one = 0; one < count; one++) times.push((await call()).ms);
+    return Math.round(middle(times));
+  };
+  const rest = stack.move();
+  return { t, server, port, url, tokenOf, call, latency, [Symbol.asyncDispose]: () => rest.disposeAsync() };
+};
+
+const say = (what: string, figures: object): void =>
+  void process.stdout.write(
+    `| ${what} | ${Object.entries(figures)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(", ")} |\n`,
+  );
+
+test("[LIM-long] a flood is refused, what was accepted settles, and the plane is itself again", async () => {
+  await using plane = await openPlane();
+  const { t, server, call, latency } = plane;
+  await latency();
+  const normal = await latency();
+  await t.engine.projects.patchProject("demo", { limits: { queue: QUEUE } });
+  const statuses = new Map<number, number>();
+  const memory: number[] = [megabytes(server.pid)];
+  const end = performance.now() + FLOOD_MS;
+  const callers = Array.from({ length: CALLERS }, async () => {
+    while (performance.now() < end) {
+      const { status } = await call();
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (status === 429) await delay(50);
+    }
+  });
+  const healthy: number[] = [];
+  while (performance.now() < end) {
+    const began = performance.now();
+    expect((await fetch(`${plane.url}/live`)).status).toBe(200);
+    healthy.push(performance.now() - began);
+    memory.push(megabytes(server.pid));
+    await delay(1_000);
+  }
+  await Promise.all(callers);
+  const over = performance.now();
+  let after = Number.POSITIVE_INFINITY;
+  while (after > 2 * normal + 20 && performance.now() - over < 60_000) after = await latency(10);
+  const backAfter = Math.round((performance.now() - over) / 1_000);
+  await until(
+    "every call to settle",
+    async () => (await t.engine.stats()).calls.queued + (await t.engine.stats()).calls.running === 0,
+    PATIENCE_MS,
+  );
+  say("flood", {
+    callers: CALLERS,
+    seconds: FLOOD_MS / 1_000,
+    answers: JSON.stringify(Object.fromEntries(statuses)),
+    "ms of a call before": normal,
+    after: after,
+    "back to normal after s": backAfter,
+    "memory MB": memory.filter((_, index) => index % 6 === 0).join(" "),
+    "longest /live ms": Math.round(Math.max(...healthy)),
+  });
+  expect([...statuses.keys()].sort()).toEqual([200, 429]);
+  expect(Math.max(...memory)).toBeLessThan(2 * (memory[5] ?? 0) + 100);
+  expect(backAfter).toBeLessThan(60);
+});
+
+test("[LIM-long] ten thousand requests that wait, and a plane that works meanwhile", async () => {
+  await using plane = await openPlane();
+  const { server, latency } = plane;
+  await latency();
+  const before = { ms: await latency(), megabytes: megabytes(server.pid) };
+  const tokens = await Promise.all(Array.from({ length: 5 }, () => plane.tokenOf("tool")));
+  const gone = new AbortController();
+  let refused = 0;
+  const open = (n: number): void => {
+    const asked = request(`${plane.url}/projects/demo/tool-services/idle/claim`, {
+      method: "POST",
+      agent: false,
+      signal: gone.signal,
+      headers: { authorization: `Bearer ${tokens[n % 5]}`, "content-type": "application/json" },
+    });
+    asked.on("response", ({ statusCode }) => {
+      if (statusCode !== 200) refused += 1;
+    });
+    asked.on("error", () => {});
+    asked.end(JSON.stringify({ wait_seconds: 60 }));
+  };
+  for (let n = 0; n < IDLE; n++) {
+    open(n);
+    if (n % 100 === 99) await delay(20);
+  }
+  await latency(20);
+  const during = { ms: await latency(), megabytes: megabytes(server.pid) };
+  const began = performance.now();
+  expect((await fetch(`${plane.url}/live`)).status).toBe(200);
+  const live = performance.now() - began;
+  gone.abort();
+  say("idle", {
+    waiting: IDLE - refused,
+    refused,
+    "ms before": before.ms,
+    "ms meanwhile": during.ms,
+    "MB before": before.megabytes,
+    "MB meanwhile": during.megabytes,
+    "/live ms": Math.round(live),
+  });
+  expect(refused).toBe(0);
+});
+
+test("[LIM-long] five hundred event readers that do not read", async () => {
+  await using plane = await openPlane();
+  const { server, latency, port } = plane;
+  await latency();
+  const before = { ms: await latency(200), megabytes: megabytes(server.pid) };
+  const tokens = await Promise.all(Array.from({ length: 10 }, () => plane.tokenOf("operator")));
+  const sockets = await Promise.all(
+    Array.from({ length: READERS }, async (_, n): Promise<Socket> => {
+      const socket = connect(port, "127.0.0.1");
+      socket.on("error", () => {});
+      await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
+      socket.write(
+        `GET /projects/demo/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${tokens[n % 10]}\r\n\r\n`,
+      );
+      socket.pause();
+      return socket;
+    }),
+  );
+  await latency(20);
+  const during = { ms: await latency(200), megabytes: megabytes(server.pid) };
+  for (const socket of sockets) socket.destroy();
+  say("readers", {
+    readers: READERS,
+    "ms before": before.ms,
+    "ms meanwhile": during.ms,
+    ratio: (during.ms / before.ms).toFixed(2),
+    "MB before": before.megabytes,
+    "MB meanwhile": during.megabytes,
+  });
+  expect(during.megabytes).toBeLessThan(before.megabytes + 500);
+});
