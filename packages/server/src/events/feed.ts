@@ -92,8 +92,8 @@ const readsOf = (events: Engine["events"]): SharedReads<Logged> => {
 export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
   const { engine, projectId, own, filter = {} } = options;
   let position = await startOf(options);
-  let isForgotten = options.after !== undefined && !(await engine.events.isKept(projectId, position));
   const reads = readsOf(engine.events);
+  let isForgotten = options.after !== undefined && !(await engine.events.isKept(projectId, position));
   const alarm = createAlarm(systemClock);
   const items = createWaitingItems();
   const subject = `cg.${PROTOCOL_VERSION}.${parseToken(projectId, "project")}.*.str.*.*.>`;
