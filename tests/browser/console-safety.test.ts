@@ -32,6 +32,10 @@ const call = async (args: object, toolName = "echo"): Promise<string> => {
   return String((await stack.api("POST", "/projects/demo/calls", body)).tool_call_id);
 };
 const go = (path: string): Promise<unknown> => page.goto(`${stack.url}${path}`);
+/** Of what only a person who asks for pictures wants to see. */
+const picture = async (name: string): Promise<void> => {
+  if (WANTED !== undefined) await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+};
 const settled = async (): Promise<void> => {
   await page.locator(".page").waitFor();
   await page.locator(".loading").first().waitFor({ state: "detached" });
@@ -71,7 +75,7 @@ describe("the console shows foreign text safely", () => {
     await page.getByLabel("Token").fill("wrong");
     await page.getByRole("button", { name: "Log in" }).click();
     await page.getByRole("alert").waitFor();
-    await page.screenshot({ path: join(PICTURES, "login-failing.png") });
+    await picture("login-failing");
     await logInByToken(stack, page);
   });
 
@@ -182,7 +186,7 @@ describe("every page", () => {
       });
       await go(`/p/demo${pageOf(list)}`);
       await page.locator(".loading").first().waitFor();
-      await page.screenshot({ path: join(PICTURES, `state-${list}-loading.png`) });
+      await picture(`state-${list}-loading`);
       await page.unroute(pattern);
       answer?.();
       for (const [state, status, json] of answers) {
@@ -191,7 +195,7 @@ describe("every page", () => {
         const sign =
           state === "empty" ? page.locator(".empty, .section .muted").first() : page.getByRole("alert").first();
         await sign.waitFor();
-        await page.screenshot({ path: join(PICTURES, `state-${list}-${state}.png`) });
+        await picture(`state-${list}-${state}`);
         await page.unroute(pattern);
       }
     }
