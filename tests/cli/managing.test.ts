@@ -1,16 +1,28 @@
 // `toolplane tools`, `projects`, `token` and `tail` against a real server.
 
 import { statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Stack, startStack } from "./stack.ts";
 
 let stack: Stack;
+const told: string[] = [];
+const receiver = createServer((request, response) => {
+  told.push(String(request.headers["toolplane-event"]));
+  request.resume();
+  response.writeHead(204).end();
+});
+const receiverUrl = (): string => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
 beforeAll(async () => {
-  stack = await startStack();
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  stack = await startStack({ TOOLPLANE_WEBHOOK_HOSTS: "127.0.0.1", TOOLPLANE_EGRESS_ALLOW: receiverUrl() });
 });
 afterAll(async () => {
   await stack[Symbol.asyncDispose]();
+  receiver.closeAllConnections();
+  receiver.close();
 });
 
 const definition = (name: string, description: string): string =>
@@ -54,6 +66,30 @@ describe("toolplane console", () => {
       (await fetch(`${stack.url}/tokens`, { headers: { cookie } })).status;
     expect([await statusOf(cookies[0]), await statusOf(cookies[1])]).toEqual([401, 200]);
     expect((await fetch(`${stack.url}/`, { headers: { accept: "text/html" } })).status).toBe(200);
+  });
+});
+
+describe("toolplane webhooks", () => {
+  test("[API-webhook-1] create, list, deliveries, replay and delete; the secret comes from a variable", async () => {
+    const url = `${receiverUrl()}/hook`;
+    const none = await stack.run(["webhooks", "create", url]);
+    expect([none.code, none.err]).toEqual([2, expect.stringContaining("TOOLPLANE_WEBHOOK_SECRET")]);
+    const env = { TOOLPLANE_WEBHOOK_SECRET: "a-secret-of-this-webhook" };
+    const away = await stack.run(["webhooks", "create", "https://evil.example/"], { env });
+    expect([away.code, away.err]).toEqual([1, expect.stringContaining("not in the list of allowed hosts")]);
+    const made = await stack.run(["webhooks", "create", url, "--events", "call.settled"], { env });
+    const id = /^created (\S+)\n$/.exec(made.out)?.[1] ?? expect.unreachable(made.err);
+    expect((await stack.run(["webhooks", "list"])).out).toContain(url);
+    await stack.call("echo", { text: "x" });
+    await expect.poll(() => told).toEqual(["call.settled"]);
+    const sent = async () =>
+      (await stack.json("webhooks", "deliveries", id)) as { items: { delivery_id: string; status: string }[] };
+    await expect.poll(async () => (await sent()).items.map(({ status }) => status)).toEqual(["delivered"]);
+    const deliveryId = (await sent()).items[0]?.delivery_id ?? "";
+    expect((await stack.run(["webhooks", "replay", deliveryId])).out).toBe(`replayed ${deliveryId}\n`);
+    await expect.poll(() => told).toEqual(["call.settled", "call.settled"]);
+    expect((await stack.run(["webhooks", "delete", id])).out).toBe(`deleted ${id}\n`);
+    expect((await stack.run(["webhooks", "list"])).out).toContain("has no webhooks");
   });
 });
 

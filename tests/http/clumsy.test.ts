@@ -29,6 +29,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /projects/:project/agents": { agent_id: "a", profile_name: "nothing" },
   "POST /projects/:project/agents/:agent/turns": { instruction: "do it" },
   "POST /projects/:project/agents/:agent/actions": { tool_name: "echo" },
+  "POST /projects/:project/webhooks": { url: "https://hooks.example.com/", secret: "a secret of some length" },
   "POST /projects/:project/profiles": { name: "nothing", worker_target: "agents", prompt_definition: "x" },
 };
 

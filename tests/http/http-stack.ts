@@ -46,7 +46,7 @@ export const startHttpStack = async (
       ...init,
       headers: { host: "localhost", ...Object.fromEntries(new Headers(init.headers)) },
     });
-    if (isChecked) await checks.checkProblem(response);
+    if (isChecked) await checks.checkProblem(path, response);
     checks.throwFaults();
     return response;
   };

@@ -47,6 +47,8 @@ test("[SEC-11-L1] [SEC-11-L4] a code logs a browser in, once; the answer says wh
     session: { expires_at: expect.any(String) },
   });
   expect(await statusOf("GET", "/tokens", cookieOf(answer))).toBe(200);
+  const who = await ask("GET", "/whoami", cookieOf(answer));
+  expect(await who.json()).toMatchObject({ role: "admin", session: { expires_at: expect.any(String) } });
   expect((await post({ code })).status).toBe(401);
 });
 

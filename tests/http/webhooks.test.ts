@@ -32,11 +32,15 @@ let answer: (response: ServerResponse) => void;
 const took = (response: ServerResponse): void => void response.writeHead(204).end();
 
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
+  server = createServer((request, response) => {
     let body = "";
-    for await (const chunk of request) body += String(chunk);
-    got.push({ path: request.url ?? "", headers: request.headers, body });
-    answer(response);
+    request.on("data", (chunk: Buffer) => {
+      body += chunk.toString();
+    });
+    request.on("end", () => {
+      got.push({ path: request.url ?? "", headers: request.headers, body });
+      answer(response);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

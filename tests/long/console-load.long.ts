@@ -29,12 +29,13 @@ const heapMb = async (session: CDPSession): Promise<number> => {
   return usedSize / 1024 / 1024;
 };
 
-const watchLongTasks = (page: Page): Promise<unknown> =>
-  page.addInitScript(`
+const watchLongTasks = async (page: Page): Promise<void> => {
+  await page.addInitScript(`
     window.__long = [];
     new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.__long.push(Math.round(entry.duration)); })
       .observe({ type: "longtask", buffered: true });
   `);
+};
 
 const print = (line: string): void => {
   process.stderr.write(`console: ${line}\n`);

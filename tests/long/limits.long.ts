@@ -4,14 +4,16 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLog } from "@toolplane/engine";
+import { type LeasedCall, silentLog } from "@toolplane/engine";
 import { createApp, listen, routes } from "@toolplane/server";
 import {
   createChance,
+  resultFor,
   runTestProgram,
   startTestEngine,
   type TestEngine,
   type TestProgram,
+  toolUpload,
   until,
 } from "@toolplane/testkit";
 import { expect, test } from "vitest";
@@ -166,4 +168,26 @@ test.each([
   // The start at the tool is a moment later than the lease; the sum shows the rate.
   expect(starts.length).toBeLessThanOrEqual(20 * seconds + 2);
   expect(figures.inASecond).toBeLessThanOrEqual(25);
+});
+
+test.each([
+  ["unlimited", {}],
+  ["one at a time", { concurrency: 1 }],
+])("[LIM-long] the one call of an agent behind a thousand of another: %s", async (name, options) => {
+  await using t = await startTestEngine({ tools: [] });
+  const { engine, projectId } = t;
+  await engine.tools.upsertTool(projectId, toolUpload({ name: "busy", options: options as Record<string, unknown> }));
+  const ask = (agentId: string) => engine.calls.dispatch({ projectId, toolName: "busy", arguments: {}, agentId });
+  await Promise.all(Array.from({ length: 1_000 }, () => ask("sys.many")));
+  const order: string[] = [];
+  /** One service that runs one call after the other; the second agent asks while it runs the third. */
+  while (!order.includes("sys.one") && order.length < 1_001) {
+    const [call] = await engine.calls.claim({ projectId, target: "test", holder: "h", max: 1 });
+    if (order.length === 2) await ask("sys.one");
+    order.push(call?.facts.agentId ?? "none");
+    await engine.calls.settle(resultFor(call as LeasedCall));
+  }
+  process.stdout.write(`| ${name} | 1,000 before it | it was run after ${order.length - 3} further call(s) |\n`);
+  // It came while one ran: at most one more goes before it.
+  expect(order.length - 3).toBeLessThanOrEqual(2);
 });

@@ -48,12 +48,28 @@ const guarded = defineTool({
   run: ({ what }) => `did ${String(what)}`,
 });
 
+/** Asks before it does anything. */
+const remove = defineTool({
+  name: "remove",
+  description: "Removes a file",
+  parameters: { type: "object", properties: { path: { type: "string" }, answers: { type: "object" } } } as const,
+  options: { input: "answers" },
+  run: ({ path, answers }) =>
+    answers === undefined
+      ? {
+          __cg_input: {
+            requests: { sure: { method: "elicitation/create", params: { message: `Remove ${String(path)}?` } } },
+          },
+        }
+      : `removed ${String(path)}`,
+});
+
 let stack: McpStack;
 let url: URL;
 let headers: Record<string, string>;
 
 beforeAll(async () => {
-  stack = await startMcpStack([echo, count, wait, guarded]);
+  stack = await startMcpStack([echo, count, wait, guarded, remove]);
   url = new URL(stack.url);
   headers = { authorization: `Bearer ${stack.http.admin}` };
 });
@@ -78,7 +94,7 @@ describe.each(ERAS)("a client of %s", (_revision, mode) => {
   test("[API-MCP-4] lists the project's tools as a model sees them, and only those that the address names", async () => {
     const client = await connect(mode);
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(["count_runs", "echo", "guarded", "wait"]);
+    expect(tools.map(({ name }) => name)).toEqual(["count_runs", "echo", "guarded", "remove", "wait"]);
     const shown = tools.find(({ name }) => name === "count_runs");
     expect(shown).toMatchObject({ title: "Runs", annotations: { destructiveHint: false } });
     expect(Object.keys(shown?.inputSchema.properties ?? {})).toEqual(["by"]);
@@ -166,7 +182,7 @@ test("[API-MCP-4] a client of the first SDK lists and calls", async () => {
   const client = new EarlierClient({ name: "test", version: "1" });
   const transport = new EarlierTransport(url, { requestInit: { headers } });
   await client.connect(transport as unknown as Parameters<typeof client.connect>[0]);
-  expect((await client.listTools()).tools).toHaveLength(4);
+  expect((await client.listTools()).tools).toHaveLength(5);
   expect(await client.callTool({ name: "echo", arguments: { text: "v1" } })).toMatchObject({
     structuredContent: { said: "v1" },
   });
@@ -276,6 +292,30 @@ describe("tasks", () => {
       error: { code: -32602 },
     });
   });
+});
+
+test("a question is answered for the arguments that were asked about, by the caller that was asked", async () => {
+  const capabilities = { elicitation: {} };
+  const asked = await rpc("tools/call", { name: "remove", arguments: { path: "a" } }, { capabilities });
+  expect(asked.result).toMatchObject({ resultType: "input_required", inputRequests: { sure: {} } });
+  const requestState = asked.result?.requestState;
+  const inputResponses = { sure: { action: "accept", content: {} } };
+  const answer = { name: "remove", arguments: { path: "b" }, requestState, inputResponses };
+  const { secret: token } = await stack.http.t.engine.tokens.create({
+    role: "agent",
+    projectId: "demo",
+    actorId: "ann",
+  });
+  expect(await rpc("tools/call", answer, { capabilities, token })).toMatchObject({ error: { code: -32602 } });
+  expect(await rpc("tools/call", { ...answer, name: "echo" }, { capabilities })).toMatchObject({
+    error: { code: -32602 },
+  });
+  for (let time = 0; time < 2; time++)
+    expect((await rpc("tools/call", answer, { capabilities })).result).toMatchObject({
+      content: [{ text: "removed a" }],
+    });
+  const hidden = (await rpc("tools/list", {}, { capabilities })).result?.tools as { inputSchema: object }[];
+  expect(JSON.stringify(hidden)).not.toContain("answers");
 });
 
 describe("the door", () => {

@@ -26,14 +26,17 @@ interface OtlpBody {
 
 export const startOtlpReceiver = async (): Promise<OtlpReceiver> => {
   const spans: ReceivedSpan[] = [];
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     let text = "";
-    for await (const chunk of request) text += String(chunk);
-    if (request.url === "/v1/traces") {
-      const body = JSON.parse(text) as OtlpBody;
-      spans.push(...body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
-    }
-    response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    request.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    request.on("end", () => {
+      const { resourceSpans } = JSON.parse(text) as OtlpBody;
+      if (request.url === "/v1/traces")
+        spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
+      response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {

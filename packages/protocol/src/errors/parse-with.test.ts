@@ -83,9 +83,32 @@ describe("[SEC-4-C15] a list of wrong items is refused at once, not once per ite
 
 test.each([
   ['$.a.role: missing, expected one of "x"|"y"', { a: {} }],
-  ['$.a.role: expected one of "x"|"y", got "z"', { a: { role: "z" } }],
+  ['$.a.role: expected one of "x"|"y", got another text', { a: { role: "z" } }],
   ["$.a: missing, expected object", {}],
 ])("what is not there is called missing: %s", (message, input) => {
   const schema = z.object({ a: z.object({ role: z.enum(["x", "y"]) }) });
   expect(refusalOf(() => parseWith(schema, input, "it")).message).toBe(`it is not valid: ${message}`);
+});
+
+const words = z.strictObject({
+  name: z.string().min(2).max(4).optional(),
+  count: z.int().min(1).max(9).optional(),
+  list: z.array(z.string()).max(1).optional(),
+  at: z.iso.datetime({ offset: true }).optional(),
+  own: z.string().min(2, "is too short for a name").optional(),
+});
+
+test.each<[string, unknown]>([
+  ["$.name: expected at least 2 characters, got 1", { name: "a" }],
+  ["$.name: expected at most 4 characters, got 5", { name: "abcde" }],
+  ["$.name: expected string, got number", { name: 7 }],
+  ["$.count: expected at least 1, got 0", { count: 0 }],
+  ["$.count: expected at most 9, got 10", { count: 10 }],
+  ["$.count: expected a whole number, got number", { count: 1.5 }],
+  ["$.list: expected at most 1 items, got 2", { list: ["a", "b"] }],
+  ["$.at: expected a time as 2026-01-31T12:00:00Z", { at: "yesterday" }],
+  ["$.own: is too short for a name", { own: "a" }],
+  ['$: unknown keys "more", "most"', { more: 1, most: 2 }],
+])("what is wrong is said in words: %s", (message, input) => {
+  expect(refusalOf(() => parseWith(words, input, "it")).message).toBe(`it is not valid: ${message}`);
 });

@@ -1,12 +1,10 @@
 // What a schema found wrong, in our words: what was expected, and what came. The path is said beside it (parse-with.ts).
-// Only a short word is quoted where one of several words was expected; other texts are described by their length, because a text in
-// the wrong place may be a secret (I8).
+// No text that came is quoted, because a text in the wrong place may be a secret (I8): its length or its type is said.
 
 import { shortText } from "../json/json-path.ts";
 
 /** A complaint quotes what it found, for example an unknown key, which may be a megabyte long. */
 const MAX_ISSUE_LENGTH = 300;
-const MAX_QUOTED = 40;
 
 /** What zod, and libraries that follow its shape, put into an error. The further fields depend on the code. */
 export interface SchemaIssue {
@@ -85,8 +83,7 @@ const optionText = (issue: SchemaIssue, checked: Checked | undefined): string =>
   if (checked === undefined) return expected;
   const value = valueAt(checked.input, issue.path ?? []);
   if (value === undefined) return `missing, ${expected}`;
-  const isShort = typeof value === "string" && value.length <= MAX_QUOTED;
-  return `${expected}, got ${isShort ? JSON.stringify(value) : came(value)}`;
+  return `${expected}, got ${typeof value === "string" ? "another text" : came(value)}`;
 };
 
 const FORMATS: Readonly<Record<string, string>> = {

@@ -80,20 +80,34 @@ export const startOf = ({ engine, projectId, after }: Omit<FeedOptions, "own">):
 
 type Logged = readonly (FeedEvent & { readonly position: string })[];
 
-// Kept beside the log, so that all feeds of one engine share their reads.
-const shared = new WeakMap<object, SharedReads<Logged>>();
+/** What all feeds of one engine share. */
+interface Crowd {
+  readonly reads: SharedReads<Logged>;
+  open: number;
+}
 
-const readsOf = (events: Engine["events"]): SharedReads<Logged> => {
-  const known = shared.get(events) ?? createSharedReads<Logged>();
-  shared.set(events, known);
+// Kept beside the log, because a feed knows nothing of the others.
+const crowds = new WeakMap<object, Crowd>();
+
+const crowdOf = (events: Engine["events"]): Crowd => {
+  const known = crowds.get(events) ?? { reads: createSharedReads<Logged>(), open: 0 };
+  crowds.set(events, known);
   return known;
 };
+
+/** What one page costs this process, and some more: so many readers never take more than a part of its time. */
+const MS_PER_READER = 2;
+
+/** How long a reader of so many waits from one page to the next: a few wait for nothing, five hundred get larger pages. */
+const pauseOf = (readers: number): number => (readers <= FEW_READERS ? 0 : readers * MS_PER_READER);
+const FEW_READERS = 16;
 
 export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
   const { engine, projectId, own, filter = {} } = options;
   let position = await startOf(options);
-  const reads = readsOf(engine.events);
   let isForgotten = options.after !== undefined && !(await engine.events.isKept(projectId, position));
+  const crowd = crowdOf(engine.events);
+  let readAt = 0;
   const alarm = createAlarm(systemClock);
   const items = createWaitingItems();
   const subject = `cg.${PROTOCOL_VERSION}.${parseToken(projectId, "project")}.*.str.*.*.>`;
@@ -102,11 +116,13 @@ export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
     alarm.wake();
   });
   const stopBells = RINGS.map((kind) => engine.doorbell.listen(kind, alarm.wake));
+  crowd.open += 1;
   return {
     position: () => position,
     async next() {
       const from = position;
-      const logged = await reads.read(`${projectId} ${from}`, async () =>
+      readAt = systemClock.now();
+      const logged = await crowd.reads.read(`${projectId} ${from}`, async () =>
         (await engine.events.read(projectId, from)).map((event) => ({
           ...event,
           payload: JSON.parse(event.payload) as unknown,
@@ -120,10 +136,15 @@ export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
       isForgotten = false;
       return { events, isMore: logged.length > 0, gap };
     },
-    wait: (ms) => alarm.wait(Math.min(ms, LOOK_AGAIN_MS)),
+    async wait(ms) {
+      await alarm.wait(Math.min(ms, LOOK_AGAIN_MS));
+      const restMs = readAt + pauseOf(crowd.open) - systemClock.now();
+      if (restMs > 0) await systemClock.sleep(restMs);
+    },
     ring: alarm.wake,
     isQuiet: items.isEmpty,
     [Symbol.dispose]: () => {
+      crowd.open -= 1;
       stopStream();
       for (const stop of stopBells) stop();
     },

@@ -2,29 +2,25 @@
 // clients before 2026-07-28.
 
 import { z } from "zod";
-import { type Answers, NOTHING } from "../http/answers.ts";
+import { type Answers, anyObject, JSON_TYPE, NOTHING } from "../http/answers.ts";
 import { CALLERS, type Method, type Route, route } from "../http/route.ts";
 
 /** Loaded with the first request: a plane that no MCP client asks does not pay for the SDK of the protocol. */
 const serve: Route["handle"] = async (call) => (await import("../mcp/mcp-front.ts")).serveMcp(call);
 
-const message = z.record(z.string(), z.unknown()).meta({ description: "A message of MCP (JSON-RPC 2.0)." });
-const stream = z.string().meta({ description: "Messages of MCP, one per event." });
+const EVENTS = "text/event-stream";
+const messages = z.string().meta({ description: "Messages of MCP." });
 
-const DOORS: readonly { readonly method: Method; readonly summary: string; readonly answers: Answers }[] = [
+const METHODS: readonly { readonly method: Method; readonly summary: string; readonly answers: Answers }[] = [
   {
     method: "POST",
-    summary: "MCP: a message of a client; the tools of the project are MCP tools",
-    answers: { 200: { "application/json": message, "text/event-stream": stream }, 202: NOTHING },
+    summary: "MCP: the tools of the project, listed and called as the protocol says.",
+    answers: { 200: { [JSON_TYPE]: anyObject, [EVENTS]: messages }, 202: NOTHING },
   },
-  {
-    method: "GET",
-    summary: "MCP: the server's own messages of a session, for clients before 2026-07-28",
-    answers: { 200: { "text/event-stream": stream } },
-  },
-  { method: "DELETE", summary: "MCP: end a session, for clients before 2026-07-28", answers: { 200: NOTHING } },
+  { method: "GET", summary: "MCP: the events of a session.", answers: { 200: { [EVENTS]: messages } } },
+  { method: "DELETE", summary: "MCP: ends a session.", answers: { 200: NOTHING, 204: NOTHING } },
 ];
 
-export const mcpRoutes: readonly Route[] = DOORS.map((door) =>
-  route({ ...door, path: "/mcp/:project", roles: CALLERS, gives: "own", handle: serve }),
+export const mcpRoutes: readonly Route[] = METHODS.map((one) =>
+  route({ ...one, path: "/mcp/:project", roles: CALLERS, gives: "own", handle: serve }),
 );

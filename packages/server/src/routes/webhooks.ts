@@ -5,6 +5,7 @@ import { z } from "zod";
 import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { type BodyOf, NOTHING, pageOf, text, textOrNull, time, timeOrNull } from "../http/answers.ts";
+import { refuseUnknownProject } from "../http/known-project.ts";
 import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
 import { OPERATORS, type Route, route } from "../http/route.ts";
 import { webhooksAreOff } from "../webhooks/webhook-door.ts";
@@ -80,8 +81,9 @@ export const webhookRoutes: readonly Route[] = [
       secret: z.string().min(1).max(256),
     }),
     handle: async ({ engine, webhooks, params, body, caller, reply }) => {
-      if (webhooks === undefined) throw webhooksAreOff();
       const projectId = params.project ?? "";
+      await refuseUnknownProject(engine, projectId);
+      if (webhooks === undefined) throw webhooksAreOff();
       const accepted = webhooks.accept(projectId, { ...body, events: body.events ?? ENDS_OF_CALL });
       const by = actorOf(caller);
       return reply(201, webhookBody(await engine.webhooks.create({ ...accepted, projectId, createdBy: by.actor }, by)));

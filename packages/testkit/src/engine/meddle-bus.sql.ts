@@ -18,6 +18,7 @@ insert into bus.messages (category, project_id, subject, component, target, head
   ageMessagesFor: "update bus.messages set available_at = available_at - interval '1 minute' where target = any($1)",
   ageSentEvent: "update bus.sent_events set created_at = now() - interval '8 days' where payload = 'old'",
   ageStreamItems: "update bus.stream_items set created_at = now() - interval '2 minutes' where subject = $1",
+  forgetEvents: "delete from bus.messages where category = 'evt'",
   loseCommands: "delete from bus.messages where category = 'cmd'",
   putOffMessages: "update bus.messages set available_at = now() + interval '300 milliseconds'",
   takeCommands: "delete from bus.messages where category = 'cmd' returning subject, headers::json as headers",
