@@ -764,6 +764,10 @@ create table state.past_calls (
   constraint past_calls_recursion_depth_check CHECK ((recursion_depth >= 0)),
   constraint past_calls_status_check CHECK ((status = ANY (ARRAY['success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
 );
+CREATE INDEX past_calls_of_agent ON state.past_calls USING btree ((((project_id || ' '::text) || agent_id)), tool_call_id) WHERE (agent_id <> 'sys.api'::text);
+CREATE INDEX past_calls_of_error ON state.past_calls USING btree ((((project_id || ' '::text) || error_code)), tool_call_id) WHERE (error_code IS NOT NULL);
+CREATE INDEX past_calls_of_tool ON state.past_calls USING btree ((((project_id || ' '::text) || tool_name)), tool_call_id);
+CREATE INDEX past_calls_of_trace ON state.past_calls USING btree ((((project_id || ' '::text) || trace_id)), tool_call_id) WHERE (headless AND ("left"(trace_id, 10) <> "left"(tool_call_id, 10)));
 CREATE INDEX past_calls_of_turn ON state.past_calls USING btree (project_id, agent_turn_id) WHERE (NOT headless);
 grant delete, insert, select, update on state.past_calls to toolplane_engine;
 grant select on state.past_calls to toolplane_reader;
@@ -873,8 +877,10 @@ CREATE UNIQUE INDEX turns_alias ON state.turns USING btree (alias_id, (((((proje
 CREATE UNIQUE INDEX turns_correlation ON state.turns USING btree (correlation_id, (((((project_id || ' '::text) || source_agent_id) || ' '::text) || agent_id)));
 CREATE INDEX turns_of_agent ON state.turns USING btree (agent_id, project_id, agent_turn_id);
 CREATE INDEX turns_of_context ON state.turns USING btree (context_box_id);
+CREATE INDEX turns_of_error ON state.turns USING btree ((((project_id || ' '::text) || error_code)), agent_turn_id) WHERE (error_code IS NOT NULL);
 CREATE INDEX turns_of_output ON state.turns USING btree (output_box_id);
 CREATE INDEX turns_of_parent ON state.turns USING btree (parent_agent_turn_id, project_id, agent_turn_id) WHERE (parent_agent_turn_id IS NOT NULL);
+CREATE INDEX turns_of_trace ON state.turns USING btree ((((project_id || ' '::text) || trace_id)), agent_turn_id);
 CREATE INDEX turns_open ON state.turns USING btree (project_id, agent_turn_id) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX turns_output ON state.turns USING btree (output_box_id, project_id) WHERE (ended_at IS NULL);
 CREATE INDEX turns_sharing_output ON state.turns USING btree (output_box_id, project_id, agent_turn_id) WHERE (NOT output_owned);

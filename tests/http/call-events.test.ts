@@ -2,7 +2,7 @@
 
 import { resultFor, withClient } from "@toolplane/testkit";
 import { expect, test } from "vitest";
-import { openEvents } from "./event-reader.ts";
+import { openEvents, readStream } from "./event-reader.ts";
 import { type HttpStack, startHttpStack } from "./http-stack.ts";
 
 const call = async (http: HttpStack, more: object = {}): Promise<string> =>
@@ -89,4 +89,89 @@ test("[API-call-leases] a call shows who had it, when, and how that ended", asyn
   const time = expect.stringMatching(/Z$/);
   const lease = { attempt: 1, holder: "service", started_at: time, ended_at: time, ended: "settled" };
   expect(await show()).toMatchObject({ attempts: 1, leases: [lease] });
+});
+
+/** Each ends with an event that it shows. */
+const filtered: readonly (readonly [string, string, readonly string[]])[] = [
+  ["kind=call", "of unsafe", ["call"]],
+  ["kind=state,step", "the last one", ["state"]],
+  ["tool_name=unsafe", "of unsafe", ["call"]],
+  ["agent_id=ann&kind=state", "the last one", ["state"]],
+  ["agent_turn_id=turn_x", "the last one", ["state"]],
+];
+
+test("[API-event-filters] a reader is shown the kinds, agents, tools, turns and calls it asks for, and goes on from any of them", async () => {
+  await using http = await startHttpStack();
+  const { engine } = http.t;
+  await engine.profiles.upsertProfile("demo", { name: "plain", worker_target: "crew" });
+  await engine.agents.upsertAgent("demo", { agent_id: "ann", profile_name: "plain" });
+  const [first, second] = [await call(http), await call(http)];
+  await http.send("POST", "/projects/demo/agents/ann/turns", { instruction: "look" });
+  await settleAll(http);
+  const say = (suffix: string, payload: object) =>
+    engine.bus.publish([
+      { subject: `cg.v1r4.demo.public.evt.agent.ann.${suffix}`, headers: {}, payload: JSON.stringify(payload) },
+    ]);
+  await say("call", { tool_name: "unsafe", said: "of unsafe" });
+  await say("state", { agent_turn_id: "turn_x", said: "the last one" });
+  const kindsIn = (text: string) =>
+    new Set([...text.matchAll(/"subject":"[^"]*\.(\w+)"/g)].map(([, word]) => word ?? ""));
+  const all = { "last-event-id": "0" };
+  for (const [query, last, kinds] of filtered) {
+    const reader = await openEvents(http, http.admin, all, query);
+    const text = await reader.until(last);
+    expect([query, [...kindsIn(text)].sort()]).toEqual([query, kinds]);
+    await reader.close();
+  }
+  const one = await openEvents(http, http.admin, all, `tool_call_id=${second}`);
+  const text = await one.until('"settled"');
+  expect([phasesIn(text, first), names(phasesIn(text, second))]).toEqual([[], ["dispatched", "leased", "settled"]]);
+  await one.close();
+});
+
+test("[API-event-gap] a reader whose place was deleted is told so, and then gets what there is", async () => {
+  await using http = await startHttpStack();
+  const old = await call(http);
+  const reader = await openEvents(http, http.admin, { "last-event-id": "0" });
+  const [{ id = "" } = {}] = phasesIn(await reader.until('"dispatched"'), old);
+  await reader.close();
+  const back = await openEvents(http, http.admin, { "last-event-id": id });
+  const next = await call(http);
+  expect(await back.until(next)).not.toContain("event: gap");
+  await back.close();
+  await withClient(http.t, (client) => client.query("delete from bus.messages where category = 'evt'"));
+  const late = await openEvents(http, http.admin, { "last-event-id": id });
+  const last = await call(http);
+  const text = await late.until(last);
+  expect(text).toMatch(
+    /event: gap\ndata: \{"message":"events after this id were deleted[^\n]*"todo":"list calls and turns/,
+  );
+  expect(text.indexOf("event: gap")).toBeLessThan(text.indexOf(last));
+  await late.close();
+});
+
+test("[API-parts] the parts of one call are streamed while they are made, then its end; a call that is over ends the stream", async () => {
+  await using http = await startHttpStack();
+  const toolCallId = await call(http);
+  const other = await call(http);
+  const leased = await http.t.engine.calls.claim({ projectId: "demo", target: "test", holder: "s", max: 2 });
+  const response = await http.raw(`/projects/demo/calls/${toolCallId}/parts`, {
+    headers: { authorization: `Bearer ${http.admin}` },
+  });
+  const reader = readStream(response);
+  await reader.until(": connected");
+  for (const { facts, lease } of leased)
+    await http.send("POST", `/projects/demo/calls/${facts.toolCallId}/parts`, {
+      lease: lease.id,
+      parts: [{ index: 0, part: `of ${facts.toolCallId}` }],
+    });
+  const shown = await reader.until(`of ${toolCallId}`);
+  for (const one of leased) await http.t.engine.calls.settle(resultFor(one));
+  const whole = await reader.untilEnd();
+  expect(shown + whole).not.toContain(`of ${other}`);
+  expect(whole).toMatch(/event: end\ndata: \{"tool_call_id":"\w+","status":"success"\}\n\n$/);
+  const again = await http.raw(`/projects/demo/calls/${toolCallId}/parts`, {
+    headers: { authorization: `Bearer ${http.admin}` },
+  });
+  expect(await again.text()).toMatch(/^: connected\n\nevent: end\n/);
 });

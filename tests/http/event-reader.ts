@@ -10,16 +10,7 @@ export interface EventReader {
   close(): Promise<void>;
 }
 
-export const openEvents = async (
-  http: Pick<HttpStack, "raw">,
-  /** Null: the headers say who asks. */
-  token: string | null,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<EventReader> => {
-  const response = await http.raw("/projects/demo/events", {
-    headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
-  });
-  if (response.status !== 200) throw new Error(`events: ${response.status} ${await response.text()}`);
+export const readStream = (response: Response): EventReader => {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   let text = "";
   const readUntil = async (isEnough: () => boolean): Promise<string> => {
@@ -35,4 +26,18 @@ export const openEvents = async (
     untilEnd: () => readUntil(() => false),
     close: () => reader.cancel(),
   };
+};
+
+export const openEvents = async (
+  http: Pick<HttpStack, "raw">,
+  /** Null: the headers say who asks. */
+  token: string | null,
+  headers: Readonly<Record<string, string>> = {},
+  query = "",
+): Promise<EventReader> => {
+  const response = await http.raw(`/projects/demo/events${query === "" ? "" : `?${query}`}`, {
+    headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
+  });
+  if (response.status !== 200) throw new Error(`events: ${response.status} ${await response.text()}`);
+  return readStream(response);
 };

@@ -3,6 +3,7 @@
 import { silentLog } from "@toolplane/engine";
 import { type AppOptions, createApp, routes } from "@toolplane/server";
 import { type Answer, readAnswer, startTestEngine, type TestEngine } from "@toolplane/testkit";
+import { checkAnswers } from "./check-answers.ts";
 
 export interface HttpStack extends AsyncDisposable {
   readonly t: TestEngine;
@@ -24,12 +25,15 @@ export const startHttpStack = async (
   limits: Partial<
     Pick<AppOptions, "bodies" | "answers" | "readers" | "waits" | "log" | "webhooks" | "metrics" | "metricsToken">
   > = {},
+  /** False for tests of memory: a check reads a copy of every answer. */
+  isChecked = true,
 ): Promise<HttpStack> => {
+  const checks = checkAnswers(routes);
   const t = await startTestEngine(options);
   const draining = new AbortController();
   const app = createApp({
     engine: () => t.engine,
-    routes,
+    routes: isChecked ? checks.routes : routes,
     log: silentLog,
     health: async () => ({ ok: true, body: { status: "ok" } }),
     hosts: [],
@@ -37,11 +41,15 @@ export const startHttpStack = async (
     ...limits,
   });
   const { secret: admin } = await t.engine.tokens.create({ role: "admin" });
-  const raw = async (path: string, init: RequestInit = {}): Promise<Response> =>
-    app.request(path, {
+  const raw = async (path: string, init: RequestInit = {}): Promise<Response> => {
+    const response = await app.request(path, {
       ...init,
       headers: { host: "localhost", ...Object.fromEntries(new Headers(init.headers)) },
     });
+    if (isChecked) await checks.checkProblem(path, response);
+    checks.throwFaults();
+    return response;
+  };
   return {
     t,
     admin,

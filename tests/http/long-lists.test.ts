@@ -147,7 +147,8 @@ test("[SEC-memory-lists] cards asked for together, and those of boxes, are bound
 });
 
 test("[SEC-memory-lists] answers that are not taken are counted for each token, and make room when they are read", async () => {
-  await using http = await startHttpStack({}, { answers: { perToken: 10 * 1024 * KB, inAll: 40 * 1024 * KB } });
+  const answers = { perToken: 10 * 1024 * KB, inAll: 40 * 1024 * KB };
+  await using http = await startHttpStack({}, { answers }, false);
   const another = (await http.t.engine.tokens.create({ role: "viewer", projectId: "demo" })).secret;
   const ids = await makeCards(http, 8);
   const ask = (token: string) =>

@@ -113,6 +113,7 @@ const outcomeFor = (asker: Asker, path: string, expected: Expected, ownership: O
   if (role === undefined) return "401";
   const project = ownership === "another project" ? "other" : "demo";
   if (!expected.roles.includes(role)) return "403";
+  if (expected.kind === "self") return "given";
   if (role !== "admin" && asker.project !== project) return "403";
   // Of another project from here on: only its id, in this project's path, or the project itself, by those who may.
   if (ownership === "another project's id") return expected.kind === "listed" ? "given" : "404";

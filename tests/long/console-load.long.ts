@@ -29,7 +29,7 @@ const heapMb = async (session: CDPSession): Promise<number> => {
   return usedSize / 1024 / 1024;
 };
 
-const watchLongTasks = (page: Page): Promise<void> =>
+const watchLongTasks = (page: Page): Promise<unknown> =>
   page.addInitScript(`
     window.__long = [];
     new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.__long.push(Math.round(entry.duration)); })

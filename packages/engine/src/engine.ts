@@ -11,6 +11,7 @@ import type { AllowEnv } from "@toolplane/protocol/registry";
 import type pg from "pg";
 import { type Approvals, createApprovals } from "./approvals/approvals.ts";
 import { type Audit, createAudit } from "./audit/audit.ts";
+import { type BatchReads, createBatchReads } from "./batches/batch-reads.ts";
 import { type Batches, createBatches } from "./batches/batches.ts";
 import { createEventLog, type EventLog } from "./bus/event-log.ts";
 import { createPostgresBus } from "./bus/postgres-bus.ts";
@@ -30,6 +31,7 @@ import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters
 import { createDelegation, type Delegation } from "./delegation/delegation.ts";
 import { createLimits } from "./gates/limits.ts";
 import { createHistory, type History } from "./history/history.ts";
+import { createLineage, type Lineage } from "./lineage/lineage.ts";
 import { createLogins, type Logins } from "./logins/logins.ts";
 import { stuckMessages } from "./outbox/stuck-messages.ts";
 import { createOwnership, type Ownership } from "./ownership/ownership.ts";
@@ -148,6 +150,8 @@ export interface Engine {
   /** What agents that manage agents may ask and make. */
   readonly delegation: Delegation;
   readonly batches: Batches;
+  readonly batchReads: BatchReads;
+  readonly lineage: Lineage;
   readonly deadLetters: DeadLetters;
   readonly webhooks: Webhooks;
   readonly bus: Bus;
@@ -244,6 +248,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     follow: carrier === undefined ? (turn) => batches.follow(turn) : undefined,
   });
   const lanes = Math.max(Math.min(BATCH_LANES, Math.floor((options.maxConnections ?? DEFAULT_CONNECTIONS) / 2)), 1);
+  const batchReads = createBatchReads(db);
   const batches = createBatches({ ...ground, turns, delegation, settlements, lanes });
   const approvals = createApprovals({ ...ground, calls, settlements, cards, definitions });
   const deadLetters = createDeadLetters({ ...ground, dispatch: calls.dispatch });
@@ -295,6 +300,8 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     ownership: createOwnership(db),
     delegation,
     batches,
+    batchReads,
+    lineage: createLineage({ db, calls, turns, batches: batchReads }),
     deadLetters,
     webhooks,
     bus,

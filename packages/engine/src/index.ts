@@ -12,6 +12,7 @@ export {
   batchTaskIdOf,
   PMO_ACTOR,
 } from "./batches/batch.ts";
+export type { ListedBatch } from "./batches/batch-reads.ts";
 export type { Batches } from "./batches/batches.ts";
 export { batchHolder } from "./batches/open-batch.ts";
 // bus
@@ -51,6 +52,8 @@ export { createEngine, type Engine, type EngineOptions, type ServingAgents, sha2
 export type { HeldBack } from "./gates/gates.ts";
 // history
 export { notThere } from "./history/tombstones.ts";
+// lineage
+export type { ExecutionEdgeRow, HeadStateRow, IdentityEdgeRow, StepStateRow } from "./lineage/lineage.ts";
 // logins
 export type { BegunSession, BrowserSession } from "./logins/logins.ts";
 // outbox
@@ -65,6 +68,7 @@ export { type Log, type LogFields, silentLog } from "./ports/log.ts";
 export type { Agents } from "./registry/agents.ts";
 export type { CompiledDefinition } from "./registry/definition-cache.ts";
 export { createSchemaCompiler } from "./registry/json-schema.ts";
+export { cursorOf, keyOfCursor } from "./registry/page.ts";
 export type { ToolUpsertResult } from "./registry/plan-tools.ts";
 export type { Profiles } from "./registry/profiles.ts";
 export type { RegisteredProject } from "./registry/projects.ts";

@@ -44,7 +44,8 @@ export {
   type ErrorCode,
   isErrorCode,
 } from "./errors/error-table.ts";
-export { describeSchemaMessage, parseWith } from "./errors/parse-with.ts";
+export { parseWith } from "./errors/parse-with.ts";
+export { describeSchemaIssue } from "./errors/schema-issue.ts";
 export { showName } from "./errors/show-name.ts";
 export {
   type ErrorDetail,
@@ -115,6 +116,7 @@ export {
   coerceStatus,
   DEFAULT_AFTER_EXECUTION,
   isResultStatus,
+  RESULT_STATUSES,
   type ResultStatus,
 } from "./results/value-sets.ts";
 export {

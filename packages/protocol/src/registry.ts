@@ -13,11 +13,14 @@ export {
   parseProfile,
   parseProfileCard,
   profileKey,
+  profileUploadSchema,
 } from "./registry/profile.ts";
 export {
   type ProjectStatus,
   parseProjectCreate,
   parseProjectPatch,
+  projectCreateSchema,
+  projectPatchSchema,
 } from "./registry/project.ts";
 export {
   DEFAULT_FORK_JOIN_TASKS,
@@ -25,11 +28,13 @@ export {
   fileLimitsSchema,
   forkJoinTasksOf,
   type ProjectLimits,
+  projectLimitsSchema,
   type ResolvedLimits,
   resolveLimits,
 } from "./registry/project-limits.ts";
 export {
   type AgentUpload,
+  agentUploadSchema,
   type GuardedField,
   parseAgentUpload,
   planDeactivation,
@@ -53,6 +58,7 @@ export {
   argumentsSchema,
   compileArguments,
   parseToolDefinition,
+  toolUploadSchema,
 } from "./tools/parse-definition.ts";
 export {
   malformedProvision,

@@ -19,6 +19,7 @@ export { type HostCheckOptions, runHostCheck } from "./hosts/check/run-check.ts"
 export { readHostSettings } from "./hosts/host-settings.ts";
 export { listHosts, startHosts, type ToolHosts } from "./hosts/tool-hosts.ts";
 export { type AppOptions, createApp } from "./http/app.ts";
+export type { Route } from "./http/route.ts";
 export type { McpServers } from "./mcp-servers/mcp-servers.ts";
 export { type McpSetting, readMcpSettings } from "./mcp-servers/mcp-settings.ts";
 export { runMcpServers } from "./mcp-servers/run-mcp-servers.ts";

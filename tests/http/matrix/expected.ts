@@ -9,8 +9,9 @@ import type { Belongings } from "./world.ts";
  * shared: the project's, for every role that is named. listed: a list, a batch or a stream of which an agent sees its own.
  * made: makes something in the caller's name. owned: one thing, which an agent reaches only when it is its own.
  * served: a call or a target, which a tool service reaches only when it serves the target.
+ * self: about the caller or for all callers, whatever its project.
  */
-export type Kind = "shared" | "listed" | "made" | "owned" | "served";
+export type Kind = "self" | "shared" | "listed" | "made" | "owned" | "served";
 
 /** What a request names: the ids of an owner, and the target. */
 export interface Named extends Belongings {
@@ -38,6 +39,7 @@ const ALL: readonly Role[] = [...READERS, "tool"];
 const SERVICES: readonly Role[] = ["admin", "tool"];
 
 const shared = (roles: readonly Role[], more: Partial<Expected> = {}): Expected => ({ roles, kind: "shared", ...more });
+const self = (): Expected => ({ roles: ALL, kind: "self" });
 const listed = (more: Partial<Expected> = {}): Expected => ({ roles: READERS, kind: "listed", ...more });
 const owned = (roles: readonly Role[], more: Partial<Expected> = {}): Expected => ({ roles, kind: "owned", ...more });
 const served = (more: Partial<Expected> = {}): Expected => ({ roles: SERVICES, kind: "served", ...more });
@@ -50,7 +52,10 @@ const P = "/projects/:project";
 export const EXPECTED: Readonly<Record<string, Expected>> = {
   // the plane
   "POST /projects": shared(ADMIN, { body: () => ({ title: "" }) }),
-  "GET /projects": shared(ADMIN),
+  "GET /projects": self(),
+  "GET /whoami": self(),
+  "GET /openapi.json": self(),
+  "GET /docs": self(),
   "DELETE /projects/:project": shared(ADMIN, { spare: true }),
   "POST /tokens": shared(ADMIN, { body: () => ({ role: "viewer", project_id: "nothing" }) }),
   "GET /tokens": shared(ADMIN),
@@ -101,6 +106,12 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
   [`POST ${P}/dead-letters/:letter/replay`]: shared(OPERATORS),
   [`GET ${P}/hosts`]: shared(PEOPLE),
   [`GET ${P}/services`]: shared(PEOPLE),
+  [`GET ${P}/batches`]: shared(PEOPLE),
+  [`GET ${P}/batches/:batch`]: shared(PEOPLE),
+  [`GET ${P}/state/agents`]: shared(PEOPLE),
+  [`GET ${P}/state/steps`]: shared(PEOPLE),
+  [`GET ${P}/state/execution/edges`]: shared(PEOPLE),
+  [`GET ${P}/state/identity/edges`]: shared(PEOPLE),
   // The trace is one that does not exist: an answer of 404 means that the role was let in.
   [`GET ${P}/traces/:trace`]: shared(PEOPLE),
   // lists, batches and streams
@@ -118,8 +129,11 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
   // one thing
   [`GET ${P}/calls/:call`]: owned(READERS, { shows: true }),
   [`GET ${P}/calls/:call/why`]: owned(READERS),
+  // The call has settled, so the stream ends at once.
+  [`GET ${P}/calls/:call/parts`]: owned(READERS),
   [`POST ${P}/calls/:call/cancel`]: owned(CALLERS, { body: () => ({}) }),
   [`GET ${P}/turns/:turn`]: owned(READERS),
+  [`GET ${P}/turns/:turn/export`]: owned(READERS, { shows: true }),
   [`POST ${P}/turns/:turn/stop`]: owned(CALLERS, { body: () => ({}) }),
   [`GET ${P}/cards/:card`]: owned(READERS, { shows: true }),
   [`GET ${P}/boxes/:box`]: owned(READERS),

@@ -37,12 +37,18 @@ const resultOf = ({ content, structuredContent }: McpCallAnswer): JsonObject => 
   ...(structuredContent === undefined ? {} : { structuredContent: structuredContent as JsonValue }),
 });
 
-/** Errors of the protocol: the server refused the request, so the tool did not run. */
+/** What went wrong between the server and the SDK, in words for the caller. */
 const understand = (server: string, error: unknown): unknown => {
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
     return new ToolplaneError("tool_timeout", `MCP server ${server} did not answer in time`, { cause: error });
   if (error instanceof ProtocolError)
     return new ToolError("tool_error", `MCP server ${server} refused the call: ${error.message}`, {
+      detail: { code: error.code },
+      cause: error,
+    });
+  // The SDK could not go on with the call: an answer against the protocol, or a question that no handler takes.
+  if (error instanceof SdkError)
+    return new ToolError("tool_error", `MCP server ${server}: ${error.message}`, {
       detail: { code: error.code },
       cause: error,
     });

@@ -89,6 +89,44 @@ select b.status, b.parent_tool_call_id, b.parent_agent_id, b.parent_agent_turn_i
  where b.project_id = $1 and b.batch_id = $2`,
 };
 
+export interface ListedBatchRow {
+  readonly batch_id: string;
+  readonly status: string;
+  readonly parent_tool_call_id: string;
+  readonly parent_agent_id: string;
+  readonly parent_agent_turn_id: string;
+  readonly fail_fast: boolean;
+  readonly deadline_at: Date;
+  readonly created_at: Date;
+  readonly ended_at: Date | null;
+  readonly tasks: number;
+  readonly open_tasks: number;
+}
+
+const LISTED = `
+select b.batch_id, b.status, b.parent_tool_call_id, b.parent_agent_id, b.parent_agent_turn_id, b.fail_fast, b.deadline_at, b.created_at,
+       b.ended_at, t.tasks, t.open_tasks
+  from state.batches b
+ cross join lateral (
+   select count(*)::int as tasks, count(*) filter (where status in ('pending', 'dispatched'))::int as open_tasks
+     from state.batch_tasks where project_id = b.project_id and batch_id = b.batch_id) t`;
+
+/** Newest first: a batch is named after its call, and the ids of calls sort by time. $1 project, $2 before this batch or null, $3 limit. */
+export const LIST_BATCHES: Statement = {
+  name: "batches.list",
+  text: `${LISTED}
+ where b.project_id = $1 and b.batch_id < coalesce($2::text, chr(1114111))
+ order by b.project_id desc, b.batch_id desc
+ limit $3::int`,
+};
+
+/** $1 project, $2 batch. */
+export const READ_LISTED_BATCH: Statement = {
+  name: "batches.read-listed",
+  text: `${LISTED}
+ where b.project_id = $1 and b.batch_id = $2`,
+};
+
 export interface TaskRow {
   readonly task_index: number;
   readonly status: string;

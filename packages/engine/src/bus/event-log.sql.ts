@@ -101,3 +101,12 @@ unread as (
 select (select id::text from place) as id, array(select xid from unread) as unread,
        ${OPEN}`,
 };
+
+/** $1 project, $2 message. */
+export const HAS_EVENT: Statement = {
+  name: "bus.has-event",
+  text: `
+select 1 from bus.messages where ${IS_EVENT}project_id = $1 and id = $2::bigint
+union all
+select 1 from bus.sent_events where project_id = $1 and id = $2::bigint`,
+};

@@ -4,7 +4,7 @@
 
 import { LRUCache } from "lru-cache";
 import type { Database } from "../sql/database.ts";
-import { NOW_POSITION, OLD_POSITION, READ_EVENTS } from "./event-log.sql.ts";
+import { HAS_EVENT, NOW_POSITION, OLD_POSITION, READ_EVENTS } from "./event-log.sql.ts";
 import {
   advance,
   BEGINNING,
@@ -30,6 +30,8 @@ export interface EventLog {
   now(projectId: string): Promise<string>;
   /** Where a reader goes on that comes back with what an event gave it; refuses what no event can have given. */
   resume(projectId: string, position: string): Promise<string>;
+  /** Whether everything after this position is still there: the event at the position is, or there never was one. */
+  isKept(projectId: string, position: string): Promise<boolean>;
   /** At most so many messages; a message may tell several events. */
   read(projectId: string, after: string, limit?: number): Promise<readonly LoggedEvent[]>;
 }
@@ -153,6 +155,12 @@ export const createEventLog = (db: Pick<Database, "query">): EventLog => {
       return positionText({ id: BigInt(row.id), part: row.part, late: lateOfOpen(openOf(row)) });
     },
     resume: async (projectId, position) => positionText(await locate(projectId, position)),
+    async isKept(projectId, text) {
+      const position = parsePosition(text);
+      if ("xid" in position || position.id === 0n) return true;
+      // Events are deleted from the oldest on: while this one is there, none after it is gone.
+      return (await db.query(HAS_EVENT, [projectId, String(position.id)])).length > 0;
+    },
     async read(projectId, after, limit = PAGE) {
       const position = await locate(projectId, after);
       return share(`${projectId} ${after} ${limit}`, () => readAfter(projectId, position, limit));

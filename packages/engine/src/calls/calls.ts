@@ -5,7 +5,6 @@ import type { CoalescerStats } from "../coalescer/coalescer.ts";
 import { type Diagnostics, readDiagnostics } from "../diagnostics/diagnostics.ts";
 import { createGates, type HeldBack } from "../gates/gates.ts";
 import type { Log } from "../ports/log.ts";
-import { parsePage } from "../registry/page.ts";
 import { createSessionTargets, type TargetKey } from "../sessions/session-targets.ts";
 import type { Database } from "../sql/database.ts";
 import { createGiveBack } from "../waiting/give-back.ts";
@@ -25,8 +24,9 @@ import { createHandover } from "./handover.ts";
 import { createKnownLeases } from "./known-leases.ts";
 import { GIVE_BACK } from "./lease.sql.ts";
 import { type Beat, createLeases, type Held, type LeaseRequest } from "./leases.ts";
+import { type CallFilter, createCallList } from "./list-calls.ts";
 import { type QueuePlace, READ_QUEUE_PLACE } from "./queue-place.sql.ts";
-import { LIST_CALLS, READ_PIN, type ViewRow, viewOf } from "./read.sql.ts";
+import { READ_PIN } from "./read.sql.ts";
 import { createReports, type PutResultCard, type ReportRequest } from "./reports.ts";
 import { createRetries } from "./retries.ts";
 import { createRunnablePins } from "./runnable-pins.ts";
@@ -36,14 +36,6 @@ import { createSettle, type Settled, type SettleRequest } from "./settle.ts";
 import { createSettleWatch, type SettleWatch } from "./settle-watch.ts";
 import { createSettlements, type Settlements, type SettlementsDeps } from "./settlements.ts";
 import type { LeasedCall } from "./take-calls.ts";
-
-export interface CallFilter {
-  readonly before?: string | undefined;
-  readonly limit?: number | undefined;
-  readonly status?: string | undefined;
-  readonly toolName?: string | undefined;
-  readonly agentId?: string | undefined;
-}
 
 export interface Calls {
   /** Stores a direct call; from then on it will settle. */
@@ -101,8 +93,6 @@ export interface CallsDeps extends DispatchDeps, Omit<SettlementsDeps, "facts" |
   readonly leaseSeconds: number;
 }
 
-const MAX_PAGE = 500;
-const DEFAULT_PAGE = 100;
 const MAX_CLAIM = 256;
 
 const checkClaim = (request: ClaimAcrossRequest): void => {
@@ -243,12 +233,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     },
     checkHeld: held.check,
     find: reads.find,
-    async list(projectId, filter = {}) {
-      const { limit } = parsePage({ limit: Math.min(filter.limit ?? DEFAULT_PAGE, MAX_PAGE) });
-      const { before = null, status = null, toolName = null, agentId = null } = filter;
-      const values = [projectId, before, limit, status, toolName, agentId];
-      return (await db.query<ViewRow>(LIST_CALLS, values)).map(viewOf);
-    },
+    list: createCallList(db, reads.find),
     services: seen.list,
     goneServices: seen.gone,
     wait: watch.wait,

@@ -7,7 +7,7 @@ import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Database } from "../sql/database.ts";
-import { type CallFacts, type CallKey, callKey } from "./call.ts";
+import { type CallFacts, type CallKey, type CallStatus, callKey } from "./call.ts";
 import type { FactMemory } from "./call-facts.ts";
 import { readCandidates } from "./candidates.ts";
 import { engineFailure, type Settlement } from "./plan-settlement.ts";
@@ -25,7 +25,7 @@ export interface CancelRequest extends CallKey {
 export interface Canceled {
   /** False when the call had settled before; its own result stands. */
   readonly canceled: boolean;
-  readonly status: string;
+  readonly status: CallStatus;
 }
 
 export interface CancelDeps {

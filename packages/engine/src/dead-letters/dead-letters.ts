@@ -31,6 +31,9 @@ export interface DeadLetter {
   readonly createdAt: Date;
   readonly replayedAt: Date | null;
   readonly replayedAs: string | null;
+  /** What was to be sent, as text. */
+  readonly headers: string;
+  readonly payload: string;
 }
 
 export interface RetryAsk extends Pick<CallRequest, "idempotencyKey" | "saidDepth"> {
@@ -72,6 +75,8 @@ const letterOf = (row: DeadLetterStateRow): DeadLetter => ({
   createdAt: row.created_at,
   replayedAt: row.replayed_at,
   replayedAs: row.replayed_as,
+  headers: row.headers,
+  payload: row.payload,
 });
 
 /** The caller's arguments: the card's arguments without what the definition added. */

@@ -36,9 +36,12 @@ const MAX_LIMIT = 500;
 /** Twice the longest key there is. */
 const MAX_CURSOR_LENGTH = 1_024;
 
-const parseCursor = (cursor: string): string => {
+/** The cursor of a page whose last item has this key: in a form that nothing else has, so that an invented one is refused. */
+export const cursorOf = (key: string): string => Buffer.from(key).toString("base64url");
+
+export const keyOfCursor = (cursor: string): string => {
   const key = cursor.length > MAX_CURSOR_LENGTH ? "" : Buffer.from(cursor, "base64url").toString("utf8");
-  if (key === "" || key.includes("\u0000") || Buffer.from(key).toString("base64url") !== cursor)
+  if (key === "" || key.includes("\u0000") || cursorOf(key) !== cursor)
     throw new ToolplaneError("bad_request", "cursor does not come from this list; use next_cursor of the page before", {
       detail: { path: "$.cursor" },
     });
@@ -50,7 +53,7 @@ export const parsePage = ({ limit = DEFAULT_LIMIT, cursor }: PageRequest): PageB
     throw new ToolplaneError("bad_request", `limit is a whole number from 1 to ${MAX_LIMIT}`, {
       detail: { path: "$.limit", max: MAX_LIMIT },
     });
-  return { after: cursor === undefined ? "" : parseCursor(cursor), limit };
+  return { after: cursor === undefined ? "" : keyOfCursor(cursor), limit };
 };
 
 /** From up to limit + 1 rows to a page. */
@@ -64,5 +67,5 @@ export const toPage = <Row, Item>(
   const last = shown.at(-1);
   const items = shown.map(toItem);
   if (rows.length <= shown.length || last === undefined) return { items };
-  return { items, nextCursor: Buffer.from(keyOf(last)).toString("base64url") };
+  return { items, nextCursor: cursorOf(keyOf(last)) };
 };

@@ -1,20 +1,14 @@
-// What belongs to a trace. No index has the trace id: it would cost every call, and a trace is looked at rarely. Ids sort by time,
-// and a trace id that the plane made says when it was made, so a span of ids is searched. A trace id of a caller says nothing: then
-// the newest rows are searched. "offset 0" keeps a lookup a lookup: a plan made while there is nothing to find would read everything.
+// What belongs to a trace: turns by an index, direct calls as calls/list-calls.sql.ts finds them, calls of turns by their turn.
+// "offset 0" keeps a lookup a lookup: a plan made while there is nothing to find would read everything.
 
 import type { Statement } from "../sql/database.ts";
 
-/** $1 project, $2 trace, $3 and $4 the span of turn ids, $5 how many are looked at, newest first. */
+/** With the turns that came of them. $1 project, $2 trace, $3 limit. */
 export const FIND_TURNS: Statement = {
   name: "traces.find-turns",
   text: `
 with recursive roots as (
-  select t.agent_turn_id
-    from (select agent_turn_id, trace_id from state.turns
-           where project_id = $1 and agent_turn_id >= $3::text and agent_turn_id < $4::text
-           order by project_id desc, agent_turn_id desc
-           limit $5::int) t
-   where t.trace_id = $2
+  select agent_turn_id from state.turns where (project_id || ' ' || trace_id) = ($1::text || ' ' || $2::text)
 ),
 family as (
   select agent_turn_id from roots
@@ -25,23 +19,7 @@ family as (
      select x.agent_turn_id from state.turns x
       where x.parent_agent_turn_id = f.agent_turn_id and x.project_id = $1 offset 0) t
 )
-select agent_turn_id from family limit $6::int`,
-};
-
-const DIRECT = "project_id = $1 and headless and tool_call_id >= $3::text and tool_call_id < $4::text";
-
-/** Calls without a turn of an agent. $1 project, $2 trace, $3 and $4 the span of call ids, $5 how many are looked at. */
-export const FIND_CALLS: Statement = {
-  name: "traces.find-calls",
-  text: `
-select tool_call_id from (
-  (select tool_call_id, trace_id from state.live_calls where ${DIRECT} order by project_id desc, tool_call_id desc limit $5::int)
-  union all
-  (select tool_call_id, trace_id from state.past_calls where ${DIRECT} order by project_id desc, tool_call_id desc limit $5::int)
-) c
- where c.trace_id = $2
- order by tool_call_id
- limit $6::int`,
+select agent_turn_id from family limit $3::int`,
 };
 
 /** $1 project, $2 turns. */

@@ -2,11 +2,12 @@
 
 import type { CallView } from "../calls/call.ts";
 import type { Calls } from "../calls/calls.ts";
+import { DIRECT_OF_TRACE } from "../calls/list-calls.sql.ts";
+import { isTraceId } from "../calls/list-calls.ts";
 import { isPossibleId } from "../cards/possible-id.ts";
 import type { Queryer } from "../sql/database.ts";
 import type { StepView, Turns, TurnView } from "../turns/turn.ts";
-import { planSpan } from "./plan-span.ts";
-import { CALLS_OF_TURNS, FIND_CALLS, FIND_TURNS } from "./traces.sql.ts";
+import { CALLS_OF_TURNS, FIND_TURNS } from "./traces.sql.ts";
 
 export interface Trace {
   readonly turns: readonly TurnView[];
@@ -23,8 +24,6 @@ export interface Traces {
 /** More than a person reads, and an answer of a few megabytes. */
 const MAX_TURNS = 200;
 const MAX_CALLS = 1_000;
-/** A search takes some tenths of a second at most. */
-const MAX_LOOKED = 100_000;
 
 export const createTraces = (deps: {
   readonly db: Queryer;
@@ -41,14 +40,12 @@ export const createTraces = (deps: {
 
   return {
     async read(projectId, traceId) {
-      if (!isPossibleId(projectId) || !isPossibleId(traceId)) return { turns: [], steps: [], calls: [], isCut: false };
-      const { from, to } = planSpan(traceId);
-      const turnSpan = [projectId, traceId, `turn_${from}`, `turn_${to}`, MAX_LOOKED, MAX_TURNS + 1];
-      const turnIds = await idsOf(FIND_TURNS, turnSpan, "agent_turn_id");
+      if (!isPossibleId(projectId) || !isTraceId(traceId)) return { turns: [], steps: [], calls: [], isCut: false };
+      const turnIds = await idsOf(FIND_TURNS, [projectId, traceId, MAX_TURNS + 1], "agent_turn_id");
       const shown = turnIds.slice(0, MAX_TURNS);
       const callIds = [
         ...(await idsOf(CALLS_OF_TURNS, [projectId, shown, MAX_CALLS + 1], "tool_call_id")),
-        ...(await idsOf(FIND_CALLS, [projectId, traceId, from, to, MAX_LOOKED, MAX_CALLS + 1], "tool_call_id")),
+        ...(await idsOf(DIRECT_OF_TRACE, [projectId, traceId, MAX_CALLS + 1], "tool_call_id")),
       ];
       const views = await Promise.all(shown.map((agentTurnId) => deps.turns.get({ projectId, agentTurnId })));
       const turns = views.filter((view) => view !== undefined);

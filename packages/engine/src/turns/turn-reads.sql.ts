@@ -38,27 +38,38 @@ select i.ord::int as ord
 
 // The agent, the parent and the whole project each have an index that ends with the turn's id, which sorts by time.
 const FILTERS = `
-   and ($2::text is null or t.agent_turn_id < $2::text)
+   and ($2::text is null or t.agent_turn_id < $2::text) and ($5::text is null or t.agent_turn_id >= $5::text)
    and ($4::text is null or (case when t.status = 'active' then h.status else t.status end) = $4::text)
  order by t.agent_turn_id desc
  limit $3::int`;
+
+const OF_PROJECT = "t.project_id = $1";
 
 const list = (name: string, condition: string): Statement => ({
   name: `turns.list${name}`,
   text: `
 select ${VIEW}
   from state.turns t${HEAD}
- where t.project_id = $1${condition}${FILTERS}`,
+ where ${condition}${FILTERS}`,
 });
 
-/** Newest first. $1 project, $2 before this turn or null, $3 limit, $4 status or null. */
-export const LIST_TURNS = list("", "");
-/** $5 agent. */
-export const LIST_TURNS_OF_AGENT = list("-of-agent", " and t.agent_id = $5::text");
-/** $5 parent turn, $6 agent or null. */
-export const LIST_TURNS_OF_PARENT = list(
-  "-of-parent",
-  " and t.parent_agent_turn_id = $5::text and ($6::text is null or t.agent_id = $6::text)",
+const AGENT = " and ($7::text is null or t.agent_id = $7::text)";
+
+/** Newest first. $1 project, $2 before this turn, $3 limit, $4 status, $5 from this turn on; $2, $4 and $5 or null. */
+export const LIST_TURNS = list("", OF_PROJECT);
+/** $6 agent. */
+export const LIST_TURNS_OF_AGENT = list("-of-agent", `${OF_PROJECT} and t.agent_id = $6::text`);
+/** $6 parent turn, $7 agent or null. */
+export const LIST_TURNS_OF_PARENT = list("-of-parent", `${OF_PROJECT} and t.parent_agent_turn_id = $6::text${AGENT}`);
+/** $6 trace, $7 agent or null. */
+export const LIST_TURNS_OF_TRACE = list(
+  "-of-trace",
+  `(t.project_id || ' ' || t.trace_id) = ($1::text || ' ' || $6::text)${AGENT}`,
+);
+/** $6 error code, $7 agent or null. */
+export const LIST_TURNS_OF_ERROR = list(
+  "-of-error",
+  `(t.project_id || ' ' || t.error_code) = ($1::text || ' ' || $6::text) and t.error_code is not null${AGENT}`,
 );
 
 /** $1 project, $2 turn. */

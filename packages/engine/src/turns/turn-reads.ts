@@ -1,6 +1,7 @@
 // Views of turns and steps, for people and programs that look.
 
-import type { JsonObject } from "@toolplane/protocol";
+import { type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { firstIdAt } from "../calls/list-calls.ts";
 import { isPossibleId } from "../cards/possible-id.ts";
 import { createCoalescer } from "../coalescer/coalescer.ts";
 import { parsePage, toPage } from "../registry/page.ts";
@@ -11,7 +12,9 @@ import {
   LIST_STEPS,
   LIST_TURNS,
   LIST_TURNS_OF_AGENT,
+  LIST_TURNS_OF_ERROR,
   LIST_TURNS_OF_PARENT,
+  LIST_TURNS_OF_TRACE,
   READ_TURN_VIEWS,
 } from "./turn-reads.sql.ts";
 import { type HeadStatus, parseDocument, type TurnRow } from "./turn-row.ts";
@@ -96,6 +99,18 @@ export const viewOfEnd = (turn: TurnRow, end: TurnWrite, nowMs: number): TurnVie
     ended_at: new Date(nowMs),
   });
 
+/** The first id that a turn can have at this time. */
+const turnAt = (ms: number): string => `turn_${firstIdAt(ms)}`;
+
+/** Each of them leads to few turns; no index leads by two. */
+const checkOneLead = (leads: readonly (string | undefined)[]): void => {
+  if (leads.filter((lead) => lead !== undefined).length > 1)
+    throw new ToolplaneError(
+      "bad_request",
+      "parent_agent_turn_id, trace_id and error_code each lead to few turns: send one of them",
+    );
+};
+
 export const createTurnReads = (db: Database) => {
   const views = createCoalescer<TurnKey, TurnView | undefined>({
     async flush(keys) {
@@ -106,10 +121,14 @@ export const createTurnReads = (db: Database) => {
   });
 
   const listRows = (projectId: string, request: ListTurnsRequest, before: string | null, limit: number) => {
-    const common = [projectId, before, limit, request.status ?? null];
-    if (request.parentAgentTurnId !== undefined)
-      return db.query<ViewRow>(LIST_TURNS_OF_PARENT, [...common, request.parentAgentTurnId, request.agentId ?? null]);
-    if (request.agentId !== undefined) return db.query<ViewRow>(LIST_TURNS_OF_AGENT, [...common, request.agentId]);
+    const { status = null, agentId, parentAgentTurnId, traceId, errorCode, sinceMs } = request;
+    const from = sinceMs === undefined ? null : turnAt(sinceMs);
+    const common = [projectId, before, limit, status, from];
+    if (parentAgentTurnId !== undefined)
+      return db.query<ViewRow>(LIST_TURNS_OF_PARENT, [...common, parentAgentTurnId, agentId ?? null]);
+    if (traceId !== undefined) return db.query<ViewRow>(LIST_TURNS_OF_TRACE, [...common, traceId, agentId ?? null]);
+    if (errorCode !== undefined) return db.query<ViewRow>(LIST_TURNS_OF_ERROR, [...common, errorCode, agentId ?? null]);
+    if (agentId !== undefined) return db.query<ViewRow>(LIST_TURNS_OF_AGENT, [...common, agentId]);
     return db.query<ViewRow>(LIST_TURNS, common);
   };
 
@@ -124,8 +143,12 @@ export const createTurnReads = (db: Database) => {
     async list(projectId: string, request: ListTurnsRequest = {}) {
       const { after, limit } = parsePage({ limit: request.limit, cursor: request.cursor });
       const bounds = { after, limit };
-      if (!isAskable(projectId, request.agentId, request.parentAgentTurnId)) return { items: [], cursor: null };
-      const rows = await listRows(projectId, request, after === "" ? null : after, limit + 1);
+      const { agentId, parentAgentTurnId, traceId, errorCode, untilMs } = request;
+      if (!isAskable(projectId, agentId, parentAgentTurnId, traceId, errorCode)) return { items: [], cursor: null };
+      checkOneLead([parentAgentTurnId, traceId, errorCode]);
+      const until = untilMs === undefined ? "" : turnAt(untilMs);
+      const before = [after, until].filter((id) => id !== "").sort()[0] ?? null;
+      const rows = await listRows(projectId, request, before, limit + 1);
       const page = toPage(rows, bounds, (row) => row.agent_turn_id, viewOf);
       return { items: page.items, cursor: page.nextCursor ?? null };
     },

@@ -351,6 +351,11 @@ export interface ListTurnsRequest {
   readonly agentId?: string | undefined;
   readonly status?: TurnStatus | undefined;
   readonly parentAgentTurnId?: string | undefined;
+  readonly traceId?: string | undefined;
+  readonly errorCode?: string | undefined;
+  /** Made at or after, and before, these milliseconds. */
+  readonly sinceMs?: number | undefined;
+  readonly untilMs?: number | undefined;
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
 }

@@ -1,37 +1,26 @@
 // Runs a zod schema at a boundary and turns what it finds into one `bad_request` that names the fields.
 
 import type { z } from "zod";
-import { formatJsonPath, shortText } from "../json/json-path.ts";
+import { formatJsonPath } from "../json/json-path.ts";
+import { type Checked, describeSchemaIssue, type SchemaIssue } from "./schema-issue.ts";
 import { ToolplaneError } from "./toolplane-error.ts";
 
 /** Enough to repair a message in one go; a hostile message with a thousand faults does not get a thousand lines. */
 const MAX_ISSUES = 8;
-/** A complaint quotes what it found, for example an unknown key, which may be a megabyte long. */
-const MAX_ISSUE_LENGTH = 300;
-
-/** What zod, and libraries that follow its shape, put into an error. */
-export interface SchemaIssue {
-  readonly path?: readonly PropertyKey[] | undefined;
-  readonly message: string;
+export interface IssueSource {
+  readonly cause?: unknown;
+  readonly checked?: Checked | undefined;
 }
 
-const EXPECTED = "Invalid input: expected ";
-const ABSENT = ", received undefined";
-
-/** An absent value is called missing, because people do not send "undefined". */
-export const describeSchemaMessage = (message: string): string => {
-  if (!message.startsWith(EXPECTED) || !message.endsWith(ABSENT)) return shortText(message, MAX_ISSUE_LENGTH);
-  const expected = message.slice(EXPECTED.length, -ABSENT.length);
-  return expected === "nonoptional" ? "missing" : `missing, expected ${expected}`;
-};
-
-const describeIssue = (issue: SchemaIssue): { path: string; message: string } => ({
-  path: formatJsonPath(issue.path ?? []),
-  message: describeSchemaMessage(issue.message),
-});
-
-export const fromSchemaIssues = (issues: readonly SchemaIssue[], what: string, cause?: unknown): ToolplaneError => {
-  const shown = issues.slice(0, MAX_ISSUES).map(describeIssue);
+export const fromSchemaIssues = (
+  issues: readonly SchemaIssue[],
+  what: string,
+  { cause, checked }: IssueSource = {},
+): ToolplaneError => {
+  const shown = issues.slice(0, MAX_ISSUES).map((issue) => ({
+    path: formatJsonPath(issue.path ?? []),
+    message: describeSchemaIssue(issue, checked),
+  }));
   const text = shown.map(({ path, message }) => `${path}: ${message}`).join("; ");
   return new ToolplaneError("bad_request", `${what} is not valid: ${text || "no reason given"}`, {
     detail: { issues: shown },
@@ -56,26 +45,8 @@ export const checkWith = <S extends z.ZodType>(
   }
 };
 
-const OPTION = "Invalid option: ";
-
-const isMissing = (input: unknown, path: readonly PropertyKey[]): boolean => {
-  let value = input;
-  for (const key of path) {
-    if (typeof value !== "object" || value === null) return true;
-    value = Object.hasOwn(value, key) ? (value as Record<PropertyKey, unknown>)[key] : undefined;
-  }
-  return value === undefined;
-};
-
-/** For a union zod does not say whether the value was wrong or missing. */
-const sayMissing = (input: unknown, issue: SchemaIssue): SchemaIssue =>
-  issue.message.startsWith(OPTION) && isMissing(input, issue.path ?? [])
-    ? { ...issue, message: `missing, ${issue.message.slice(OPTION.length)}` }
-    : issue;
-
 export const parseWith = <S extends z.ZodType>(schema: S, input: unknown, what: string): z.output<S> => {
-  const checked = checkWith(schema, input);
-  if ("data" in checked) return checked.data;
-  const issues = checked.issues.map((issue) => sayMissing(input, issue));
-  throw fromSchemaIssues(issues, what, checked.cause);
+  const result = checkWith(schema, input);
+  if ("data" in result) return result.data;
+  throw fromSchemaIssues(result.issues, what, { cause: result.cause, checked: { input } });
 };

@@ -4,7 +4,8 @@
 
 import { isErrorCode } from "./error-table.ts";
 import { BLAMES_CALLER, BUS_CODES, ERROR_NAMES, type Meaning, SQL_STATES, SYSTEM_CODES } from "./foreign-errors.ts";
-import { fromSchemaIssues, type SchemaIssue } from "./parse-with.ts";
+import { fromSchemaIssues } from "./parse-with.ts";
+import type { SchemaIssue } from "./schema-issue.ts";
 import { type ErrorDetail, ToolplaneError, UsageError } from "./toolplane-error.ts";
 
 export interface UnderstandOptions {
@@ -91,7 +92,7 @@ const understandKnown = (error: unknown, ofTool: boolean, levelsLeft: number): T
   const foreign =
     issues === undefined
       ? meaning && fromMeaning(meaning, error)
-      : fromSchemaIssues(issues, ofTool ? "what the tool read" : "the input", error);
+      : fromSchemaIssues(issues, ofTool ? "what the tool read" : "the input", { cause: error });
   if (foreign !== undefined) return ofTool ? asBug(foreign) : foreign;
   const ours = error.name === "ToolplaneError" || !(error instanceof Error) ? fromOurShape(error) : undefined;
   if (ours !== undefined) return ours;

@@ -67,7 +67,7 @@ const profileShape = {
 };
 
 /** Further keys are kept: a project's own brain may have settings of its own. */
-const uploadSchema = z
+export const profileUploadSchema = z
   .looseObject({ ...profileShape, allowed_tools: names.default([]), budget: turnBudgetSchema.optional() })
   .readonly();
 /** A card of an earlier version may hold anything under `budget`: it was a further key then. */
@@ -102,7 +102,7 @@ export const parseProfile = (input: unknown): Profile => {
   }
   if (upload.max_steps !== undefined)
     throw refusal(WHAT, ["max_steps"], "is no key of a profile; write budget: { steps: N }");
-  return freezeDeep(parseWith(uploadSchema, upload, WHAT));
+  return freezeDeep(parseWith(profileUploadSchema, upload, WHAT));
 };
 
 /** The content of a stored `sys.profile` card; here null stands for every tool of the project. */

@@ -10,7 +10,7 @@ const PROJECT_STATUSES = ["active", "inactive", "archived"] as const;
 export type ProjectStatus = (typeof PROJECT_STATUSES)[number];
 
 /** Without an owner the caller is the owner; without an id one is made. */
-const projectCreateSchema = z
+export const projectCreateSchema = z
   .strictObject({
     project_id: subjectToken.optional(),
     title: displayText,
@@ -21,7 +21,7 @@ const projectCreateSchema = z
 
 export type ProjectCreate = z.infer<typeof projectCreateSchema>;
 
-const projectPatchSchema = z
+export const projectPatchSchema = z
   .strictObject({
     title: displayText.optional(),
     status: z.enum(PROJECT_STATUSES).optional(),

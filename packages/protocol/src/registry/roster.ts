@@ -29,7 +29,7 @@ export const rosterAgentSchema = z
 export type RosterAgent = z.infer<typeof rosterAgentSchema>;
 
 /** What the API takes. `profile` is the short form configuration files use for `profile_name`. */
-const agentUploadSchema = z
+export const agentUploadSchema = z
   .strictObject({
     agent_id: subjectToken,
     profile_box_id: boxId.optional(),

@@ -27,7 +27,7 @@ const DEFINITION_CAPS = { maxBytes: 256 * 1024, maxDepth: 48 } as const;
 const WHAT = "tool definition";
 
 /** An empty key in YAML is null; for the optional parts that means "not given". */
-const uploadSchema = z.strictObject({
+export const toolUploadSchema = z.strictObject({
   tool_name: z.string().optional(),
   name: z.string().optional(),
   description: toolDescription.nullish(),
@@ -49,7 +49,7 @@ export interface ParseToolDefinitionOptions {
   readonly allowEnv?: AllowEnv;
 }
 
-const pickName = (upload: z.infer<typeof uploadSchema>, internal: boolean | undefined): string => {
+const pickName = (upload: z.infer<typeof toolUploadSchema>, internal: boolean | undefined): string => {
   const given = upload.tool_name ?? upload.name;
   if (given === undefined) throw refusal(WHAT, ["tool_name"], "is required");
   const name = parseToolName(given, { internal });
@@ -96,7 +96,7 @@ const servedPlainly = (options: ToolOptions): ToolOptions => {
 
 export const parseToolDefinition = (input: unknown, options: ParseToolDefinitionOptions): ToolDefinition => {
   const { projectId, version, compileSchema, internal, allowEnv } = options;
-  const upload = parseWith(uploadSchema, copyUpload(input, WHAT, DEFINITION_CAPS), WHAT);
+  const upload = parseWith(toolUploadSchema, copyUpload(input, WHAT, DEFINITION_CAPS), WHAT);
   const given = foldOptionAliases(upload.options ?? {});
   const isPayloadStyle = checkTargetSubject(upload.target_subject, { projectId, version, internal });
   const definition: ToolDefinition = {

@@ -2,8 +2,9 @@
 // of its failure. The call card and the result card are read together.
 
 import { type CallKey, type Engine, isSettled, type Role } from "@toolplane/engine";
+import type { BodyOf } from "../http/answers.ts";
 import { OPERATORS } from "../http/route.ts";
-import { callDetail } from "../routes/call-body.ts";
+import { callDetail, type callDetailBody, leasesBody } from "../routes/call-body.ts";
 import { parametersOf, planShownArguments } from "./shown-arguments.ts";
 
 export interface CallReading {
@@ -17,7 +18,7 @@ export const readCall = async (
   engine: Pick<Engine, "calls" | "cards" | "definitions">,
   key: CallKey,
   { role, waitMs, signal }: CallReading,
-): Promise<Record<string, unknown>> => {
+): Promise<BodyOf<typeof callDetailBody>> => {
   let view = await engine.calls.get(key);
   if (!isSettled(view.status) && waitMs > 0) {
     await engine.calls.wait(key, waitMs, signal);
@@ -27,11 +28,13 @@ export const readCall = async (
   const cards = new Map((await engine.cards.getCards(key.projectId, ids)).map((card) => [card.card_id, card]));
   const call = cards.get(view.callCardId);
   const shown = call && planShownArguments(call, await parametersOf(engine, view), role === "agent");
-  const detail = callDetail(view, cards.get(view.resultCardId ?? ""), await engine.calls.leases(view));
+  const detail = callDetail(view, cards.get(view.resultCardId ?? ""));
+  const leases = leasesBody(await engine.calls.leases(view));
   const mayRead = view.errorCode !== null && OPERATORS.includes(role);
   const diagnostics = mayRead ? await engine.calls.diagnostics(key) : undefined;
   return {
     ...detail,
+    leases,
     ...(shown === undefined ? {} : { arguments: shown.arguments, argument_layers: shown.layers }),
     ...(diagnostics === undefined ? {} : { diagnostics }),
   };

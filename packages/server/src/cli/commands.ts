@@ -3,6 +3,7 @@
 import type { Command } from "./command.ts";
 import { agentsCommands } from "./commands/agents.ts";
 import { auditCommands } from "./commands/audit.ts";
+import { batchesCommands } from "./commands/batches.ts";
 import { callCommand } from "./commands/call.ts";
 import { callsCommands } from "./commands/calls.ts";
 import { cardsCommands } from "./commands/cards.ts";
@@ -43,6 +44,7 @@ export const COMMANDS: readonly Command[] = [
   ...webhooksCommands,
   ...servicesCommands,
   ...cardsCommands,
+  ...batchesCommands,
   traceCommand,
   tailCommand,
   conformCommand,

@@ -1,7 +1,7 @@
 // toolplane.yaml: every key it may have, and the errors for wrong ones. All keys are checked. A key of a part that this version
 // cannot run is refused by name when it is used, and never silently ignored.
 
-import { describeSchemaMessage, isRecord } from "@toolplane/protocol";
+import { describeSchemaIssue, isRecord } from "@toolplane/protocol";
 import { fileLimitsSchema } from "@toolplane/protocol/registry";
 import { z } from "zod";
 import { refuseConfig } from "./refuse.ts";
@@ -146,7 +146,7 @@ const explain = (issue: z.core.$ZodIssue, file: YamlFile): string => {
     const parent = pathText(issue.path);
     return `${file.where(issue.path, key)}: unknown key ${JSON.stringify(key)}${parent === "" ? "" : ` in ${parent}`}`;
   }
-  return `${file.where(issue.path)}: ${pathText(issue.path) || "the file"}: ${describeSchemaMessage(issue.message)}`;
+  return `${file.where(issue.path)}: ${pathText(issue.path) || "the file"}: ${describeSchemaIssue(issue)}`;
 };
 
 /** A key without a value is null in YAML and means: not given. */

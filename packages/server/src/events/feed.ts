@@ -1,12 +1,13 @@
 // The events of a project for one reader: every evt.* of the log from a position on, and every str.* as it passes; of both, only
-// what the reader may see. A slow reader loses stream items, never events: events are read at its own pace, a bounded page at a
-// time.
+// what the reader may see and asked for. A slow reader loses stream items, never events: events are read at its own pace, a bounded
+// page at a time. What a reader has missed is said in words, with what to do about it.
 
 import { createAlarm, type Engine, systemClock } from "@toolplane/engine";
 import { PROTOCOL_VERSION, parseToken, tryParseJsonStrict } from "@toolplane/protocol";
 import type { Own } from "../http/own.ts";
 import { ownEvents } from "../http/own-events.ts";
 import { createWaitingItems, type StreamItem } from "../http/waiting-items.ts";
+import { type EventFilter, passesFilter } from "./event-filter.ts";
 import { createSharedReads, type SharedReads } from "./shared-reads.ts";
 
 export interface FeedEvent {
@@ -21,6 +22,13 @@ export interface FeedPage {
   readonly events: readonly FeedEvent[];
   /** The log had something: there may be more. */
   readonly isMore: boolean;
+  /** Something is missing before these events. */
+  readonly gap?: FeedGap | undefined;
+}
+
+export interface FeedGap {
+  readonly message: string;
+  readonly todo: string;
 }
 
 export interface EventFeed extends Disposable {
@@ -41,6 +49,8 @@ export interface FeedOptions {
   readonly own: Own;
   /** Undefined: from now on. An id that is not one of ours is refused. */
   readonly after: string | undefined;
+  /** Undefined: everything that the reader may see. */
+  readonly filter?: EventFilter | undefined;
 }
 
 /** Calls tell something: another process rings only if it has to anyway, for calls that wait and for calls that are over. */
@@ -54,6 +64,16 @@ const readItems = (items: readonly StreamItem[]): readonly FeedEvent[] =>
     const value = tryParseJsonStrict(payload);
     return value === undefined ? [] : [{ subject, payload: value }];
   });
+
+const forgotten = (): FeedGap => ({
+  message: "events after this id were deleted: they are kept for 7 days",
+  todo: "list calls and turns again (GET .../calls, GET .../turns), then go on with the events of this stream",
+});
+
+const dropped = (count: number): FeedGap => ({
+  message: `${count} stream items were dropped: this reader was slower than they came`,
+  todo: "what a turn has said is in its cards (GET .../turns/{id}?detail=full); no event is missing",
+});
 
 export const startOf = ({ engine, projectId, after }: Omit<FeedOptions, "own">): Promise<string> =>
   after === undefined ? engine.events.now(projectId) : engine.events.resume(projectId, after);
@@ -83,8 +103,9 @@ const pauseOf = (readers: number): number => (readers <= FEW_READERS ? 0 : reade
 const FEW_READERS = 16;
 
 export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
-  const { engine, projectId, own } = options;
+  const { engine, projectId, own, filter = {} } = options;
   let position = await startOf(options);
+  let isForgotten = options.after !== undefined && !(await engine.events.isKept(projectId, position));
   const crowd = crowdOf(engine.events);
   crowd.open += 1;
   let readAt = 0;
@@ -108,8 +129,12 @@ export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
         })),
       );
       position = logged.at(-1)?.position ?? position;
-      const events = await ownEvents<FeedEvent>(own, [...logged, ...readItems(items.takeAll())]);
-      return { events, isMore: logged.length > 0 };
+      const lost = items.takeDropped();
+      const wanted = [...logged, ...readItems(items.takeAll())].filter((event) => passesFilter(filter, event));
+      const events = await ownEvents<FeedEvent>(own, wanted);
+      const gap = isForgotten ? forgotten() : lost > 0 ? dropped(lost) : undefined;
+      isForgotten = false;
+      return { events, isMore: logged.length > 0, gap };
     },
     async wait(ms) {
       await alarm.wait(Math.min(ms, LOOK_AGAIN_MS));

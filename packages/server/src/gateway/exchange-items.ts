@@ -17,8 +17,9 @@ import {
   understandError,
 } from "@toolplane/protocol";
 import { z } from "zod";
-import { heartbeat, release } from "./lease-operations.ts";
-import { parts, settle } from "./result-operations.ts";
+import { type BodyOf, errorOfItem, text } from "../http/answers.ts";
+import { heartbeat, heartbeatBody, release, releasedBody } from "./lease-operations.ts";
+import { acceptedBody, parts, settle, settledShape } from "./result-operations.ts";
 import { plainText, type ServiceOperation, type ServiceRequest } from "./service-request.ts";
 
 /** In one list; a service with more items sends another request. */
@@ -42,6 +43,18 @@ const items = z.array(z.unknown()).max(MAX_ITEMS).default([]);
 /** The lists of an exchange: their items are judged one by one. */
 export const itemLists = { results: items, heartbeats: items, releases: items, parts: items };
 
+const refused = z.strictObject({ tool_call_id: text.nullable(), error: errorOfItem });
+const answered = <Shape extends z.ZodRawShape>(body: z.ZodObject<Shape>) =>
+  z.array(z.union([z.strictObject({ tool_call_id: text, ...body.shape }), refused]));
+
+/** The answers, in the order of the items. */
+export const itemAnswers = {
+  results: answered(settledShape),
+  heartbeats: answered(heartbeatBody),
+  releases: answered(releasedBody),
+  parts: answered(acceptedBody),
+};
+
 export type ItemLists = Readonly<Record<ItemKind, readonly unknown[]>>;
 type ItemAnswer = Readonly<Record<string, unknown>>;
 
@@ -53,7 +66,7 @@ interface Item {
 }
 
 export interface ExchangedItems {
-  readonly answers: Readonly<Record<ItemKind, readonly ItemAnswer[]>>;
+  readonly answers: { readonly [Kind in ItemKind]: BodyOf<(typeof itemAnswers)[Kind]> };
   readonly refused: readonly ToolplaneError[];
 }
 
@@ -127,5 +140,5 @@ export const exchangeItems = async (lists: ItemLists, envelope: Envelope): Promi
 
   await Promise.all(byCall(all).map(carryOutInOrder));
   checkStore(all.length, refused);
-  return { answers, refused };
+  return { answers: answers as unknown as ExchangedItems["answers"], refused };
 };

@@ -7,9 +7,11 @@
 import type { LeasedCall } from "@toolplane/engine";
 import { isToolplaneError, refuseUnstorable, ToolplaneError, understandError } from "@toolplane/protocol";
 import { z } from "zod";
+import type { BodyOf } from "../http/answers.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { claimFields, giveBackCalls, MAX_CLAIM, waitSeconds } from "./claim-calls.ts";
-import { type ExchangedItems, exchangeItems, ITEM_KINDS, itemLists } from "./exchange-items.ts";
+import { type ExchangedItems, exchangeItems, ITEM_KINDS, itemAnswers, itemLists } from "./exchange-items.ts";
+import { commandBody, commandShape } from "./lease-operations.ts";
 import { MAX_RESULT_BYTES } from "./result-operations.ts";
 import { operation, type ServiceRequest } from "./service-request.ts";
 
@@ -20,11 +22,15 @@ const exchangeBody = z.strictObject({
   wait_seconds: waitSeconds.default(0),
 });
 
+export const exchangedBody = z
+  .strictObject({ ...itemAnswers, parts: itemAnswers.parts.optional(), commands: z.array(commandShape) })
+  .meta({ id: "Exchanged" });
+
 export type ExchangeBody = z.infer<typeof exchangeBody>;
 
 export interface Exchanged {
   /** The answers to what was said. */
-  readonly said: Readonly<Record<string, unknown>>;
+  readonly said: Omit<BodyOf<typeof exchangedBody>, "commands">;
   readonly commands: readonly LeasedCall[];
   /** Errors on our side, for the log. */
   readonly faults: readonly ToolplaneError[];
@@ -80,6 +86,7 @@ export const exchange = operation({
   // Each item is judged for itself.
   anyText: true,
   body: exchangeBody,
+  answers: { 200: exchangedBody },
   async run(request) {
     const { max, wait_seconds } = request.body;
     if (max > 0 || wait_seconds > 0)
@@ -88,6 +95,6 @@ export const exchange = operation({
         "an exchange over NATS brings no commands: fetch them from the target's durable and ask for each with lease; leave max and wait_seconds out",
       );
     const { said, commands, faults } = await carryOutExchange(request, async () => []);
-    return { status: 200, body: { ...said, commands }, faults };
+    return { status: 200, body: { ...said, commands: commands.map(commandBody) }, faults };
   },
 });

@@ -1,9 +1,11 @@
 // What a service does with a command: attaches to a target, leases the call, reads the card, sends heartbeats, gives it back.
 
 import type { CallStatus, CallView, LeasedCall } from "@toolplane/engine";
-import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { AFTER_EXECUTIONS, isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { checkCallTrace, checkLeasePayload, streamPlan } from "@toolplane/protocol/agents";
 import { z } from "zod";
+import { type StoredCard, storedCardBody } from "../cards/card-body.ts";
+import { type BodyOf, text, time, timeOrNull } from "../http/answers.ts";
 import { claimFields } from "./claim-calls.ts";
 import {
   checkAsker,
@@ -25,7 +27,33 @@ const SMALL_BYTES = 64 * 1024;
 const leaseBody = z.strictObject({ lease: plainText });
 
 /** A leased call as it is handed to a service. */
-export const commandBody = ({ command, lease, runDeadline, attempt, session }: LeasedCall) => ({
+export const commandShape = z
+  .strictObject({
+    subject: text,
+    headers: z.record(text, text),
+    payload: z.strictObject({
+      tool_call_card_id: text,
+      tool_name: text,
+      after_execution: z.enum(AFTER_EXECUTIONS),
+    }),
+    lease: z.strictObject({ id: text, expires_at: time }),
+    run_deadline: time,
+    attempt: z.int(),
+    session: z.unknown().optional(),
+    card: storedCardBody.optional(),
+  })
+  .meta({ id: "Command" });
+
+export const heartbeatBody = z.strictObject({ expires_at: timeOrNull, cancel: z.boolean() });
+export const releasedBody = z.strictObject({ released: z.boolean() });
+
+export const commandBody = ({
+  command,
+  lease,
+  runDeadline,
+  attempt,
+  session,
+}: LeasedCall): BodyOf<typeof commandShape> => ({
   subject: command.subject,
   headers: command.headers,
   payload: command.payload,
@@ -53,6 +81,7 @@ const notLeased = (toolCallId: string, status: CallStatus, isPinned = false): To
 /** A service on NATS says which target it serves, and is told where its commands are. */
 export const attach = operation({
   body: z.strictObject({ target: plainText.optional() }),
+  answers: { 200: z.strictObject({ stream: text, durable: text }) },
   async run({ engine, caller, projectId, body }) {
     const { target = caller.targets?.[0] ?? "" } = body;
     if (caller.targets?.includes(target) !== true) throw refuseTarget(caller, target);
@@ -67,6 +96,7 @@ export const lease = operation({
     ticket: plainText.max(MAX_TICKET_LENGTH).optional(),
     definitions: claimFields.definitions,
   }),
+  answers: { 200: commandShape },
   async run(request) {
     const { engine, body } = request;
     const key = keyOf(request);
@@ -84,7 +114,7 @@ export const lease = operation({
       const isPinned = pin !== undefined && !(await engine.calls.mayRun(key.projectId, definitions, pin));
       throw notLeased(key.toolCallId, (await engine.calls.get(key)).status, isPinned);
     });
-    return ok({ ...commandBody(leased), card: JSON.parse(leased.cardBody) as unknown });
+    return ok({ ...commandBody(leased), card: JSON.parse(leased.cardBody) as StoredCard });
   },
 });
 
@@ -100,6 +130,7 @@ const checkHeld = ({ toolCallId, status, plain }: CallView): void => {
 export const getCard = operation({
   maxBytes: SMALL_BYTES,
   body: z.strictObject({ card_id: plainText.optional() }),
+  answers: { 200: storedCardBody },
   async run(request) {
     const { callCardId, projectId } = await factsFor(request);
     if (request.caller.targets !== undefined) checkHeld(await request.engine.calls.get(keyOf(request)));
@@ -107,13 +138,16 @@ export const getCard = operation({
     if (asked !== callCardId)
       throw new ToolplaneError("not_found", `call ${request.toolCallId} has no card ${asked}; leave card_id out`);
     const [card] = await request.engine.cards.getCards(projectId, [callCardId]);
-    return ok(card ?? null);
+    if (card === undefined)
+      throw new ToolplaneError("not_found", `the card of call ${request.toolCallId} is not there any more`);
+    return ok(card);
   },
 });
 
 export const heartbeat = operation({
   maxBytes: SMALL_BYTES,
   body: leaseBody,
+  answers: { 200: heartbeatBody },
   async run(request) {
     await factsFor(request);
     const beat = await request.engine.calls.heartbeat({ ...keyOf(request), leaseId: request.body.lease });
@@ -124,6 +158,7 @@ export const heartbeat = operation({
 export const release = operation({
   maxBytes: SMALL_BYTES,
   body: leaseBody,
+  answers: { 200: releasedBody },
   async run(request) {
     await factsFor(request);
     await request.engine.calls.release({ ...keyOf(request), leaseId: request.body.lease });

@@ -3,6 +3,7 @@
 import type { Settled } from "@toolplane/engine";
 import { type JsonValue, MAX_JSON_BYTES } from "@toolplane/protocol";
 import { z } from "zod";
+import { type BodyOf, text, time } from "../http/answers.ts";
 import { anyObject, factsFor, keyOf, ok, operation, personIn, plainText, traceparentOf } from "./service-request.ts";
 
 /** The engine refuses a result that is larger than a card, with its own code; this only bounds what is read. */
@@ -13,7 +14,16 @@ const MAX_PARTS = 1_000;
 
 const said = z.string().default("");
 
-const settledBody = ({ toolResultCardId, status, idempotent, retryAt }: Settled) => ({
+export const settledShape = z.strictObject({
+  tool_result_card_id: text,
+  status: text,
+  idempotent: z.boolean(),
+  retry_at: time.optional(),
+});
+
+export const acceptedBody = z.strictObject({ accepted: z.int() });
+
+const settledBody = ({ toolResultCardId, status, idempotent, retryAt }: Settled): BodyOf<typeof settledShape> => ({
   tool_result_card_id: toolResultCardId,
   status,
   idempotent,
@@ -38,6 +48,7 @@ export const settle = operation({
     /** What the tool's program said about its failure. Operators see it; no card has it. Long ones are cut. */
     diagnostics: z.strictObject({ name: said, message: said, stack: said }).optional(),
   }),
+  answers: { 200: settledShape },
   async run(request) {
     const { engine, body } = request;
     const { actorId } = await factsFor(request);
@@ -71,6 +82,7 @@ export const putCard = operation({
   maxBytes: MAX_RESULT_BYTES,
   anyText: true,
   body: anyObject,
+  answers: { 201: z.strictObject({ card_id: text, hash: text }) },
   async run(request) {
     const { engine, projectId, leaseId, body } = request;
     const { actorId } = await factsFor(request);
@@ -81,6 +93,7 @@ export const putCard = operation({
 
 export const report = operation({
   body: anyObject,
+  answers: { 200: settledShape },
   async run(request) {
     const { engine, body, headers, leaseId } = request;
     const { actorId } = await factsFor(request);
@@ -95,6 +108,7 @@ export const parts = operation({
     lease: plainText.optional(),
     parts: z.array(z.strictObject({ index: z.number().int().min(0), part: anyValue })).max(MAX_PARTS),
   }),
+  answers: { 202: acceptedBody },
   async run(request) {
     await request.engine.calls.checkHeld(await factsFor(request), request.body.lease);
     await request.engine.emitParts(keyOf(request), request.body.parts);

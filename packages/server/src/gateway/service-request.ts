@@ -7,6 +7,7 @@ import type { Actor, CallFacts, CallKey, Engine } from "@toolplane/engine";
 import { HEADERS, type HeaderMap, isFilled, showName, ToolplaneError } from "@toolplane/protocol";
 import { checkCallIdentity } from "@toolplane/protocol/agents";
 import { z } from "zod";
+import { type Answers, anyObject, type BodyOf } from "../http/answers.ts";
 
 export type ServiceEngine = Pick<
   Engine,
@@ -43,13 +44,28 @@ export interface ServiceAnswer {
   readonly faults?: readonly ToolplaneError[] | undefined;
 }
 
-export interface ServiceOperation<Schema extends z.ZodType = z.ZodType> {
-  readonly body: Schema;
+export interface ServiceOperation {
+  readonly body: z.ZodType;
+  readonly answers: Answers;
   /** Larger bodies are refused unread. */
   readonly maxBytes: number;
   /** Text that the database cannot store is let through: the engine decides what to do with it. */
   readonly anyText?: boolean;
-  run(request: ServiceRequest<z.infer<Schema>>): Promise<ServiceAnswer>;
+  run(request: ServiceRequest<unknown>): Promise<ServiceAnswer>;
+}
+
+/** An answer whose body is what the schema for its status says. */
+export type AnswerIn<Given extends Answers> = ServiceAnswer & {
+  readonly status: keyof Given;
+  readonly body: { readonly [Status in keyof Given]: BodyOf<Given[Status]> }[keyof Given];
+};
+
+/** The same, with the types of its body and its answers. */
+export interface TypedOperation<Schema extends z.ZodType, Given extends Answers>
+  extends Omit<ServiceOperation, "body" | "answers" | "run"> {
+  readonly body: Schema;
+  readonly answers: Given;
+  run(request: ServiceRequest<z.infer<Schema>>): Promise<AnswerIn<Given>>;
 }
 
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -66,7 +82,7 @@ export const plainText = z
   .max(128)
   .refine((text) => !hasControl(text) && text.isWellFormed(), "has a character that is not allowed");
 
-export const anyObject = z.record(z.string(), z.unknown());
+export { anyObject };
 
 export const refuseTarget = ({ named, targets = [] }: ServiceCaller, target: string): ToolplaneError =>
   new ToolplaneError("auth_failed", `${named} serves ${targets.join(", ")}, not ${target}`);
@@ -103,8 +119,8 @@ export const factsFor = async (request: ServiceRequest<unknown>): Promise<CallFa
   return checkAsker(request, await engine.calls.facts(keyOf(key)));
 };
 
-export const operation = <Schema extends z.ZodType>(
-  given: Omit<ServiceOperation<Schema>, "maxBytes"> & { readonly maxBytes?: number },
-): ServiceOperation<Schema> => ({ maxBytes: MAX_BYTES, ...given });
+export const operation = <Schema extends z.ZodType, Given extends Answers>(
+  given: Omit<TypedOperation<Schema, Given>, "maxBytes"> & { readonly maxBytes?: number },
+): TypedOperation<Schema, Given> => ({ maxBytes: MAX_BYTES, ...given });
 
-export const ok = (body: unknown): ServiceAnswer => ({ status: 200, body });
+export const ok = <Body>(body: Body): { readonly status: 200; readonly body: Body } => ({ status: 200, body });

@@ -1,16 +1,10 @@
 // The definitions of a service's tools: look one up, register one.
 
 import type { Engine, PendingVersion, RegisteredTool } from "@toolplane/engine";
-import { showName, ToolplaneError } from "@toolplane/protocol";
+import { AFTER_EXECUTIONS, showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
-import {
-  ok,
-  operation,
-  plainText,
-  type ServiceAnswer,
-  type ServiceCaller,
-  type ServiceRequest,
-} from "./service-request.ts";
+import { anyObject, type BodyOf, text, textOrNull, time } from "../http/answers.ts";
+import { type AnswerIn, ok, operation, plainText, type ServiceCaller, type ServiceRequest } from "./service-request.ts";
 
 /** A definition is written by hand. */
 const MAX_DEFINITION_BYTES = 1024 * 1024;
@@ -18,7 +12,67 @@ const MAX_DEFINITION_BYTES = 1024 * 1024;
 /** As large as the column of versions. */
 export const MAX_VERSION = 2 ** 31 - 1;
 
-export const pendingBody = (pending: PendingVersion): Record<string, unknown> => ({
+export const changesBody = z.array(z.strictObject({ field: text, from: z.unknown(), to: z.unknown() }));
+
+/** A version that waits until a person accepts it. */
+export const pendingShape = z
+  .strictObject({
+    version: z.int(),
+    definition_hash: text,
+    source: textOrNull,
+    created_at: time,
+    weakens: z.array(text),
+    changes: changesBody,
+  })
+  .meta({ id: "PendingVersion" });
+
+export const definitionFields = {
+  tool_name: text,
+  description: text,
+  parameters: anyObject,
+  target_subject: text,
+  after_execution: z.enum(AFTER_EXECUTIONS),
+  options: anyObject,
+};
+
+const statusShape = z.enum(["active", "paused", "deleted", "pending"]);
+
+/** A tool as it is in force. */
+export const toolShape = z
+  .strictObject({
+    project_id: text,
+    ...definitionFields,
+    version: z.int(),
+    definition_hash: text,
+    status: statusShape,
+    source: textOrNull,
+    updated_at: time,
+    guarded_version: z.int().nullable(),
+    pending: pendingShape.optional(),
+    deleted_by: text.optional(),
+  })
+  .meta({ id: "Tool" });
+
+/** One version of a tool. */
+export const toolVersionShape = z.strictObject({
+  project_id: text,
+  ...definitionFields,
+  version: z.int(),
+  definition_hash: text,
+  status: statusShape,
+});
+
+/** The answer to a registration. */
+const registeredShape = toolShape
+  .extend({
+    outcome: z.enum(["created", "replaced", "unchanged", "pending", "older"]),
+    sent: z.strictObject({ version: z.int(), definition_hash: text }),
+  })
+  .meta({ id: "RegisteredTool" });
+
+export const registeredAnswers = { 200: registeredShape, 201: registeredShape, 202: registeredShape };
+
+export const pendingBody = (pending: PendingVersion): BodyOf<typeof pendingShape> => ({
   version: pending.version,
   definition_hash: pending.definitionHash,
   source: pending.source,
@@ -27,7 +81,7 @@ export const pendingBody = (pending: PendingVersion): Record<string, unknown> =>
   changes: pending.changes,
 });
 
-export const toolBody = (tool: RegisteredTool): Record<string, unknown> => ({
+export const toolBody = (tool: RegisteredTool): BodyOf<typeof toolShape> => ({
   project_id: tool.projectId,
   ...tool.definition,
   version: tool.version,
@@ -49,7 +103,7 @@ export const showVersion = async (
   projectId: string,
   toolName: string,
   version: number,
-): Promise<Record<string, unknown>> => {
+): Promise<BodyOf<typeof toolVersionShape>> => {
   const found = await definitions.resolveVersion(projectId, toolName, version);
   if (found === undefined)
     throw new ToolplaneError("not_found", `project ${projectId} has no version ${version} of ${showName(toolName)}`);
@@ -59,6 +113,7 @@ export const showVersion = async (
 
 export const getTool = operation({
   body: z.strictObject({ tool_name: plainText, version: z.int().positive().max(MAX_VERSION).optional() }),
+  answers: { 200: z.union([toolShape, toolVersionShape]) },
   async run({ engine, projectId, body }) {
     if (body.version !== undefined) return ok(await showVersion(engine, projectId, body.tool_name, body.version));
     const tool = await engine.tools.getTool(projectId, body.tool_name);
@@ -89,7 +144,7 @@ const STATUS = { created: 201, replaced: 200, unchanged: 200, pending: 202, olde
 export const registerTool = async (
   { engine, caller, projectId, body }: ServiceRequest<unknown>,
   asService: boolean,
-): Promise<ServiceAnswer> => {
+): Promise<AnswerIn<typeof registeredAnswers>> => {
   const source = sourceOf(caller, body, asService);
   const { toolName, outcome, version, definitionHash } = await engine.tools.upsertTool(projectId, body, {
     source,
@@ -107,5 +162,6 @@ export const register = operation({
   maxBytes: MAX_DEFINITION_BYTES,
   // Any upload is passed on: the engine says what is wrong with it.
   body: z.unknown(),
+  answers: registeredAnswers,
   run: (request) => registerTool(request, true),
 });

@@ -1,9 +1,36 @@
 // A host as people and programs read it. The command's arguments are left out, because they may hold secrets.
 
-import type { JsonObject } from "@toolplane/protocol";
+import { z } from "zod";
+import { anyObject, type BodyOf, text, textOrNull } from "../http/answers.ts";
 import { describeProcess, type PlaneProcess } from "../up/plane-processes.ts";
 import { planMissingRole, roleServing } from "../why/role-problem.ts";
 import type { HostView } from "./host-life.ts";
+
+export const hostShape = z
+  .strictObject({
+    name: text,
+    target: text,
+    state: z.enum(["starting", "ready", "failed", "elsewhere"]),
+    problem: z.strictObject({ code: text, message: text }).nullable(),
+    todo: textOrNull,
+    program: textOrNull,
+    session: text,
+    tools: z.array(text),
+    refused: z.array(z.strictObject({ name: text, reason: text })),
+    tags: z.array(text),
+    required_tags: z.array(text),
+    ui_elements: z.array(anyObject),
+    config_schema: anyObject.nullable(),
+    extensions: z.array(text),
+    processes: z.array(z.strictObject({ pid: z.int().nullable(), state: text, in_flight: z.int(), answered: z.int() })),
+    queued: z.int(),
+    starts: z.int(),
+    crashes: z.int(),
+    breaker: z.strictObject({ state: text, retry_in_ms: z.int() }).nullable(),
+    last_failure: textOrNull,
+    last_stderr: z.array(text),
+  })
+  .meta({ id: "Host" });
 
 /** What to do about a host that another process runs: only that process knows its state, and writes it to its log. */
 export const planElsewhere = (target: string, processes: readonly PlaneProcess[] | undefined): string => {
@@ -14,7 +41,7 @@ export const planElsewhere = (target: string, processes: readonly PlaneProcess[]
   return `this process does not have the role tools: see the log of ${who}`;
 };
 
-export const hostBody = (view: HostView, todo: string | undefined): JsonObject => {
+export const hostBody = (view: HostView, todo: string | undefined): BodyOf<typeof hostShape> => {
   const { setting, phase, problem, description, tools, refused, host } = view;
   const status = host?.status();
   return {

@@ -4,9 +4,12 @@
 
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Context } from "hono";
+import type { Answers, BodyOf } from "./answers.ts";
 import type { BodyShare } from "./body-budget.ts";
 
-export interface ListAnswer {
+export interface ListAnswer<Given extends Answers = Answers> {
+  /** The items are typed by the answers that the route lists. */
+  readonly route: { readonly answers: Given };
   readonly context: Context;
   /** What the answers of the caller's token hold. */
   readonly openAnswer: () => BodyShare;
@@ -35,7 +38,7 @@ const streamPieces = (pieces: readonly Uint8Array[], share: BodyShare): Readable
 };
 
 const answer = async (
-  { context, openAnswer }: ListAnswer,
+  { context, openAnswer }: Pick<ListAnswer, "context" | "openAnswer">,
   opening: string,
   items: readonly unknown[],
   closing: string,
@@ -69,16 +72,21 @@ const answer = async (
   return context.body(isTaken ? text + closing : "", 200, JSON_TYPE);
 };
 
+type Listed<Given extends Answers> = BodyOf<Given[200]>;
+export type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
+
 /** The list alone. */
-export const answerItems = (call: ListAnswer, items: readonly unknown[]): Promise<Response> =>
-  answer(call, "[", items, "]");
+export const answerItems = <Given extends Answers>(
+  call: ListAnswer<Given>,
+  items: readonly ItemOf<Listed<Given>>[],
+): Promise<Response> => answer(call, "[", items, "]");
 
 /** The list under its name, followed by the rest. */
-export const answerList = (
-  call: ListAnswer,
-  name: string,
-  items: readonly unknown[],
-  rest: Readonly<Record<string, unknown>> = {},
+export const answerList = <Given extends Answers, Name extends keyof Listed<Given> & string>(
+  call: ListAnswer<Given>,
+  name: Name,
+  items: readonly ItemOf<Listed<Given>[Name]>[],
+  rest: Omit<Listed<Given>, Name>,
 ): Promise<Response> => {
   const others = JSON.stringify(rest).slice(1);
   return answer(call, `{${JSON.stringify(name)}:[`, items, `]${others === "}" ? "}" : `,${others}`}`);

@@ -30,6 +30,7 @@ import { createFailureLog } from "./failure-log.ts";
 import { explainNotFound } from "./known-project.ts";
 import { createOwn } from "./own.ts";
 import { methodsAt, notOffered, notServed, notThere, problem, shadowedPlaces } from "./problem.ts";
+import { PUBLIC_ROUTES } from "./public-routes.ts";
 import { parseBody, readBody } from "./read-body.ts";
 import { createReaders, createWaits, type OpenLimits, type ReaderLimits } from "./readers.ts";
 import { checkRoute, ownedKind, type Route, SMALL_BODY_BYTES } from "./route.ts";
@@ -69,6 +70,7 @@ const authorize = (token: Token, route: Route, project: string | undefined): voi
     );
   if (token.projectId === null) return;
   const own = token.projectId;
+  if (route.gives === "self" && project === undefined) return;
   if (project === undefined) throw new ToolplaneError("auth_failed", `this token belongs to project ${own}`);
   if (project === own) return;
   const asked = showName(project);
@@ -135,6 +137,8 @@ export const createApp = (options: AppOptions): Hono => {
     let waiting: { readonly place: Disposable; readonly watch: TokenWatch; readonly signal: AbortSignal } | undefined;
     try {
       const response = await route.handle({
+        route,
+        reply: (status: 200 | 201 | 202, given: unknown) => context.json(given, status),
         ...{ params, body, query, caller, own, engine, toolHosts, processes, readers, batchReaders, log, context },
         webhooks: options.webhooks,
         draining: options.draining,
@@ -194,13 +198,7 @@ export const createApp = (options: AppOptions): Hono => {
   const throttle = createLoginThrottle();
   // A process without routes serves no people either.
   const logins = options.routes.length === 0 ? [] : LOGIN_PLACES;
-  const places = [
-    { method: "GET", path: "/live" },
-    { method: "GET", path: "/health" },
-    ...measured,
-    ...logins,
-    ...options.routes,
-  ];
+  const places = [...PUBLIC_ROUTES, ...measured, ...logins, ...options.routes];
   const answerMissing = (context: Context): Response => {
     const methods = methodsAt(places, context.req.path);
     if (methods.length > 0) context.header("Allow", methods.join(", "));

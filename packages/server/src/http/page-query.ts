@@ -1,27 +1,60 @@
-// The query of every list: how many items, and after which. A cursor is the last key of the previous page, in a form that nothing
-// else has, so an invented cursor is refused instead of giving an empty page.
+// The query of every list: how many items, and after which. The engine has the form of a cursor.
 
-import { ToolplaneError } from "@toolplane/protocol";
+import { cursorOf, keyOfCursor as keyOf } from "@toolplane/engine";
 import { z } from "zod";
 
 export const pageQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(500).optional(),
-  cursor: z.string().max(1_024).optional(),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(500)
+    .optional()
+    .meta({ description: "How many at most; 100 unless given." }),
+  cursor: z.string().max(1_024).optional().meta({ description: "`next_cursor` of the page before." }),
 });
 
 /** For lists whose pages are cut here; the registry cuts its own. */
-export const keyOfCursor = (cursor: string | undefined): string | undefined => {
-  if (cursor === undefined) return undefined;
-  const key = Buffer.from(cursor, "base64url").toString("utf8");
-  if (key === "" || key.includes("\u0000") || Buffer.from(key).toString("base64url") !== cursor)
-    throw new ToolplaneError("bad_request", "cursor does not come from this list; use next_cursor of the page before", {
-      detail: { path: "$.cursor" },
-    });
-  return key;
-};
+export const keyOfCursor = (cursor: string | undefined): string | undefined =>
+  cursor === undefined ? undefined : keyOf(cursor);
 
 /** The cursor after a page; null when the page was not full. */
 export const cursorAfter = (keys: readonly string[], limit: number): string | null => {
   const last = keys.length < limit ? undefined : keys.at(-1);
-  return last === undefined ? null : Buffer.from(last).toString("base64url");
+  return last === undefined ? null : cursorOf(last);
 };
+
+/** A page of a list that is in memory as a whole, by key. */
+export const pageOfKnown = <Item>(
+  items: readonly Item[],
+  keyOfItem: (item: Item) => string,
+  { limit = 100, cursor }: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
+): { readonly items: readonly Item[]; readonly nextCursor: string | null } => {
+  const after = keyOfCursor(cursor) ?? "";
+  const rest = items
+    .map((item) => ({ item, key: keyOfItem(item) }))
+    .filter(({ key }) => key > after)
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+  const shown = rest.slice(0, limit);
+  const last = rest.length > shown.length ? shown.at(-1) : undefined;
+  return { items: shown.map(({ item }) => item), nextCursor: last === undefined ? null : cursorOf(last.key) };
+};
+
+const moment = z.iso.datetime({ offset: true }).optional();
+
+/** Lists of what has a time. */
+export const timeQuery = {
+  since: moment.meta({ description: "Made at this time or later." }),
+  until: moment.meta({ description: "Made before this time." }),
+};
+
+export const spanOf = ({
+  since,
+  until,
+}: {
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}) => ({
+  sinceMs: since === undefined ? undefined : Date.parse(since),
+  untilMs: until === undefined ? undefined : Date.parse(until),
+});

@@ -14,8 +14,10 @@ import { UsageError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
+import { pathParams } from "../openapi/path-params.ts";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
 import type { WebhookDoor } from "../webhooks/webhook-door.ts";
+import type { Answers, BodyOf } from "./answers.ts";
 import type { BodyShare } from "./body-budget.ts";
 import type { Own } from "./own.ts";
 import type { Readers } from "./readers.ts";
@@ -28,7 +30,10 @@ export interface Caller {
   readonly session?: BrowserSession | undefined;
 }
 
-export interface RouteCall<Body, Query> {
+export interface RouteCall<Body, Query, Given extends Answers = Answers> {
+  readonly route: { readonly answers: Given };
+  /** A JSON answer; its body is what the route's schema for the status says. */
+  reply<Status extends keyof Given & (200 | 201 | 202)>(status: Status, body: BodyOf<Given[Status]>): Response;
   readonly params: Readonly<Record<string, string>>;
   readonly body: Body;
   readonly query: Query;
@@ -60,13 +65,14 @@ export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 /**
  * What a route gives, which decides who may have it beyond the role:
+ *   self      what concerns the caller or every caller alike: its own rights, its projects, the description of the API
  *   project   what all of a project share (tools, profiles, roster), or what concerns the plane
  *   work      the work of all agents: never for an agent's or a tool's token
  *   own       a list, a batch, a stream or something made: the handler takes from `own` what the caller may see
  *   served    calls and targets of a tool service: the operation asks whether the caller serves them
  *   turn, call, card, box   the thing the path names: refused to an agent's token unless it is its own
  */
-export type Gives = "project" | "work" | "own" | "served" | OwnedKind;
+export type Gives = "self" | "project" | "work" | "own" | "served" | OwnedKind;
 
 export interface Route {
   readonly method: Method;
@@ -74,8 +80,17 @@ export interface Route {
   readonly path: string;
   readonly roles: readonly Role[];
   readonly gives: Gives;
+  /** One line for the reference: what it does or gives. */
+  readonly summary: string;
   readonly body?: z.ZodType;
   readonly query?: z.ZodType;
+  readonly answers: Answers;
+  /** For the reference, where the handler or the engine checks the body itself: what the body is. */
+  readonly shownBody?: z.ZodType;
+  /** The body is a document that people write: also as YAML or as a form. */
+  readonly isUpload?: boolean;
+  /** Headers that mean something here, with what they mean. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Larger bodies are refused: 64 KiB, unless a route asks for more. */
   readonly maxBytes?: number;
   /** Text the database cannot store is let through: the handler turns it into a failed result or an item's own refusal. */
@@ -83,16 +98,18 @@ export interface Route {
   handle(call: RouteCall<unknown, unknown>): Promise<Response> | Response;
 }
 
-export interface RouteInput<Body extends z.ZodType, Query extends z.ZodType>
-  extends Omit<Route, "handle" | "body" | "query"> {
+export interface RouteInput<Body extends z.ZodType, Query extends z.ZodType, Given extends Answers>
+  extends Omit<Route, "handle" | "body" | "query" | "answers"> {
   readonly body?: Body;
   readonly query?: Query;
-  handle(call: RouteCall<z.infer<Body>, z.infer<Query>>): Promise<Response> | Response;
+  readonly answers: Given;
+  handle(call: RouteCall<z.infer<Body>, z.infer<Query>, Given>): Promise<Response> | Response;
 }
 
-/** Ties the types of a route's input to its handler. */
-export const route = <Body extends z.ZodType, Query extends z.ZodType>(input: RouteInput<Body, Query>): Route =>
-  input as unknown as Route;
+/** Ties the types of a route's input and answers to its handler. */
+export const route = <Body extends z.ZodType, Query extends z.ZodType, Given extends Answers>(
+  input: RouteInput<Body, Query, Given>,
+): Route => input as unknown as Route;
 
 /** Roles that may read, act or administer. A tool service only reaches the routes made for it. */
 export const READERS: readonly Role[] = ["admin", "operator", "agent", "viewer"];
@@ -112,9 +129,12 @@ export const ownedKind = ({ gives }: Pick<Route, "gives">): OwnedKind | undefine
   OWNED_KINDS.find((kind) => kind === gives);
 
 /** The roles that each declaration allows; any other combination is refused before the server listens. */
-const FOR_AGENTS: ReadonlySet<string> = new Set(["project", "own", ...OWNED_KINDS] satisfies readonly Gives[]);
-const FOR_TOOLS: ReadonlySet<string> = new Set(["project", "served"] satisfies readonly Gives[]);
+const FOR_AGENTS: ReadonlySet<string> = new Set(["self", "project", "own", ...OWNED_KINDS] satisfies readonly Gives[]);
+const FOR_TOOLS: ReadonlySet<string> = new Set(["self", "project", "served"] satisfies readonly Gives[]);
 const KNOWN: ReadonlySet<string> = new Set([...FOR_AGENTS, ...FOR_TOOLS, "work"]);
+
+/** All roles, for what concerns the caller itself. */
+export const EVERYBODY: readonly Role[] = [...READERS, "tool"];
 
 /** A route that does not say what it gives, or gives it to a role that must not have it, is a programming error. */
 export const checkRoute = (one: Route): void => {
@@ -122,6 +142,7 @@ export const checkRoute = (one: Route): void => {
   if (!KNOWN.has(one.gives)) throw wrong("does not say what it gives: set gives");
   if (one.roles.includes("agent") && !FOR_AGENTS.has(one.gives)) throw wrong(`gives ${one.gives} to agents`);
   if (one.roles.includes("tool") && !FOR_TOOLS.has(one.gives)) throw wrong(`gives ${one.gives} to tool services`);
+  pathParams(one.path);
   const kind = ownedKind(one);
   if (kind !== undefined && !one.path.split("/").includes(`:${kind}`)) throw wrong(`names no ${kind} in its path`);
 };

@@ -9,6 +9,8 @@ export interface StreamItem {
 export interface WaitingItems {
   push(item: StreamItem): void;
   takeAll(): readonly StreamItem[];
+  /** How many were dropped since this was last asked. */
+  takeDropped(): number;
   isEmpty(): boolean;
 }
 
@@ -18,17 +20,26 @@ const MAX_CHARS = 1024 * 1024;
 export const createWaitingItems = (): WaitingItems => {
   let items: StreamItem[] = [];
   let chars = 0;
+  let dropped = 0;
   return {
     push(item) {
       items.push(item);
       chars += item.payload.length;
-      while (items.length > MAX_ITEMS || chars > MAX_CHARS) chars -= items.shift()?.payload.length ?? 0;
+      while (items.length > MAX_ITEMS || chars > MAX_CHARS) {
+        chars -= items.shift()?.payload.length ?? 0;
+        dropped += 1;
+      }
     },
     takeAll() {
       const taken = items;
       items = [];
       chars = 0;
       return taken;
+    },
+    takeDropped() {
+      const lost = dropped;
+      dropped = 0;
+      return lost;
     },
     isEmpty: () => items.length === 0,
   };

@@ -70,9 +70,9 @@ export const createMcpServer = (options: McpServerOptions): McpServer => {
     { name: "toolplane", title: "Toolplane", version: options.version },
     {
       capabilities: {
-        tools: { listChanged: era === "modern" },
+        tools: { listChanged: true },
         logging: {},
-        extensions: { [TASKS_EXTENSION]: {} },
+        ...(era === "modern" ? { extensions: { [TASKS_EXTENSION]: {} } } : {}),
       },
       instructions: INSTRUCTIONS,
     },

@@ -16,8 +16,10 @@ import {
 import { z } from "zod";
 import { MAX_WAIT_SECONDS } from "../calls/make-call.ts";
 import { checkMayAct, checkMayCall } from "../http/agent-rights.ts";
+import { text } from "../http/answers.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import { CALLERS, LARGE_BODY_BYTES, type Route, route } from "../http/route.ts";
+import { TURN_STATUSES } from "../turns/turn-body.ts";
 
 const ids = createIds(systemClock.now);
 
@@ -30,6 +32,21 @@ const actionBody = z.strictObject({
   channel_id: z.string().min(1).max(64).optional(),
   wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional(),
 });
+
+const ackBody = z
+  .strictObject({
+    action_id: text,
+    agent_id: text,
+    status: z.enum(["accepted", "busy", "rejected", "done"]),
+    message_id: text.optional(),
+    tool_result_card_id: text.optional(),
+    error_code: text.optional(),
+    error: text.optional(),
+    agent_turn_id: text,
+    turn_status: z.enum(TURN_STATUSES).nullable(),
+    idempotent: z.boolean(),
+  })
+  .meta({ id: "ActionAck" });
 
 /** Codes of refusals that have no status of their own. */
 const STATUS_OF: Readonly<Record<string, ErrorCode>> = {
@@ -60,9 +77,12 @@ export const actionRoutes: readonly Route[] = [
     path: "/projects/:project/agents/:agent/actions",
     roles: CALLERS,
     gives: "own",
+    summary: "A person uses one tool in the name of an agent.",
+    headers: { "Idempotency-Key": "In place of `action_id`.", traceparent: "The trace that the action joins." },
     body: actionBody,
+    answers: { 200: ackBody, 202: ackBody },
     maxBytes: LARGE_BODY_BYTES,
-    handle: async ({ engine, params, body, caller, own, context, signal, log }) => {
+    handle: async ({ engine, params, body, caller, own, context, signal, log, reply }) => {
       const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
       const channelId = body.channel_id ?? DEFAULT_CHANNEL;
       const request = { projectId, channelId, agentId, isAction: true };
@@ -99,10 +119,12 @@ export const actionRoutes: readonly Route[] = [
       // The action ended during the wait: asked once more, it says how.
       const isNews = isOver && !turn.idempotent;
       const said = isNews ? (await submit(action)).ack : ack;
-      return context.json(
-        { ...said, agent_turn_id: turn.agentTurnId, turn_status: view?.status ?? null, idempotent: turn.idempotent },
-        isOver ? 200 : 202,
-      );
+      return reply(isOver ? 200 : 202, {
+        ...said,
+        agent_turn_id: turn.agentTurnId,
+        turn_status: view?.status ?? null,
+        idempotent: turn.idempotent,
+      });
     },
   }),
 ];

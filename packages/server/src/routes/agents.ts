@@ -2,9 +2,11 @@
 
 import type { Agents, Profiles } from "@toolplane/engine";
 import { showName, ToolplaneError } from "@toolplane/protocol";
+import { agentUploadSchema, profileUploadSchema } from "@toolplane/protocol/registry";
 import { z } from "zod";
 import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
+import { anyObject, type BodyOf, NOTHING, pageOf, text, textOrNull, time } from "../http/answers.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { readUpload, readYamlIn } from "../http/read-upload.ts";
 import { LARGE_BODY_BYTES, OPERATORS, READERS, type Route, route } from "../http/route.ts";
@@ -12,7 +14,37 @@ import { LARGE_BODY_BYTES, OPERATORS, READERS, type Route, route } from "../http
 type Profile = NonNullable<Awaited<ReturnType<Profiles["getProfile"]>>>;
 type Agent = NonNullable<Awaited<ReturnType<Agents["getAgent"]>>>;
 
-const profileBody = (profile: Profile) => ({
+const profileShape = z
+  .strictObject({
+    project_id: text,
+    profile_box_id: text,
+    name: text,
+    worker_target: text,
+    tags: z.array(text),
+    system_prompt_compiled: text,
+    updated_at: time,
+  })
+  .meta({ id: "Profile" });
+const appliedProfile = profileShape.extend({ outcome: z.enum(["created", "replaced", "unchanged"]) });
+
+const agentShape = z
+  .strictObject({
+    project_id: text,
+    agent_id: text,
+    profile_box_id: text,
+    worker_target: text,
+    tags: z.array(text),
+    display_name: textOrNull,
+    owner_agent_id: textOrNull,
+    status: z.enum(["active", "inactive"]),
+    metadata: anyObject,
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: "Agent" });
+const appliedAgent = agentShape.extend({ outcome: z.enum(["created", "updated"]) });
+
+const profileBody = (profile: Profile): BodyOf<typeof profileShape> => ({
   project_id: profile.projectId,
   profile_box_id: profile.profileBoxId,
   name: profile.name,
@@ -22,7 +54,7 @@ const profileBody = (profile: Profile) => ({
   updated_at: profile.updatedAt,
 });
 
-const agentBody = (agent: Agent) => ({
+const agentBody = (agent: Agent): BodyOf<typeof agentShape> => ({
   project_id: agent.projectId,
   agent_id: agent.agentId,
   profile_box_id: agent.profileBoxId,
@@ -55,11 +87,15 @@ export const agentRoutes: readonly Route[] = [
     path: "/projects/:project/profiles",
     roles: OPERATORS,
     gives: "project",
-    handle: async ({ engine, params, caller, context }) => {
+    summary: "Registers a profile, or replaces the one of that name.",
+    shownBody: profileUploadSchema,
+    isUpload: true,
+    answers: { 200: appliedProfile, 201: appliedProfile },
+    handle: async ({ engine, params, caller, context, reply }) => {
       const upload = await readUpload(context.req.raw, readYamlIn(engine.threads, params.project ?? ""));
       const by = actorOf(caller);
       const { outcome, ...profile } = await engine.profiles.upsertProfile(params.project ?? "", upload, by);
-      return context.json({ ...profileBody(profile), outcome }, outcome === "created" ? 201 : 200);
+      return reply(outcome === "created" ? 201 : 200, { ...profileBody(profile), outcome });
     },
   }),
   route({
@@ -67,7 +103,9 @@ export const agentRoutes: readonly Route[] = [
     path: "/projects/:project/profiles",
     roles: READERS,
     gives: "project",
+    summary: "The profiles of a project, by name.",
     query: pageQuery,
+    answers: { 200: pageOf(profileShape) },
     handle: async (call) => {
       const { items, nextCursor } = await call.engine.profiles.listProfiles(call.params.project ?? "", call.query);
       return answerPage(call, items.map(profileBody), nextCursor);
@@ -78,11 +116,13 @@ export const agentRoutes: readonly Route[] = [
     path: "/projects/:project/profiles/:profile",
     roles: READERS,
     gives: "project",
-    handle: async ({ engine, params, context }) => {
+    summary: "One profile with its settings.",
+    answers: { 200: profileShape.extend({ profile: anyObject.nullable() }) },
+    handle: async ({ engine, params, reply }) => {
       const profile = await engine.profiles.getProfile(params.project ?? "", params.profile ?? "");
       if (profile === undefined) throw noProfile(params.project ?? "", params.profile ?? "");
       const settings = await engine.profiles.loadProfile(profile.projectId, profile.profileBoxId);
-      return context.json({ ...profileBody(profile), profile: settings ?? null });
+      return reply(200, { ...profileBody(profile), profile: settings ?? null });
     },
   }),
   route({
@@ -90,6 +130,8 @@ export const agentRoutes: readonly Route[] = [
     path: "/projects/:project/profiles/:profile",
     roles: OPERATORS,
     gives: "project",
+    summary: "Deletes a profile.",
+    answers: { 204: NOTHING },
     handle: async ({ engine, params, caller, context }) => {
       await engine.profiles.deleteProfile(params.project ?? "", params.profile ?? "", actorOf(caller));
       return context.body(null, 204);
@@ -100,12 +142,15 @@ export const agentRoutes: readonly Route[] = [
     path: "/projects/:project/agents",
     roles: OPERATORS,
     gives: "project",
-    body: z.record(z.string(), z.unknown()),
+    summary: "Puts an agent on the roster, or changes it.",
+    shownBody: agentUploadSchema,
+    body: anyObject,
+    answers: { 200: appliedAgent, 201: appliedAgent },
     maxBytes: LARGE_BODY_BYTES,
-    handle: async ({ engine, params, body, caller, context }) => {
+    handle: async ({ engine, params, body, caller, reply }) => {
       const by = actorOf(caller);
       const { outcome, ...agent } = await engine.agents.upsertAgent(params.project ?? "", body, { by });
-      return context.json({ ...agentBody(agent), outcome }, outcome === "created" ? 201 : 200);
+      return reply(outcome === "created" ? 201 : 200, { ...agentBody(agent), outcome });
     },
   }),
   route({
@@ -113,7 +158,9 @@ export const agentRoutes: readonly Route[] = [
     path: "/projects/:project/agents",
     roles: READERS,
     gives: "project",
+    summary: "The agents of a project.",
     query: agentQuery,
+    answers: { 200: pageOf(agentShape) },
     handle: async (call) => {
       const { worker_target: workerTarget, all, ...rest } = call.query;
       const asked = { ...rest, workerTarget, all: all === "true" };
@@ -126,10 +173,12 @@ export const agentRoutes: readonly Route[] = [
     path: "/projects/:project/agents/:agent",
     roles: READERS,
     gives: "project",
-    handle: async ({ engine, params, context }) => {
+    summary: "One agent of the roster.",
+    answers: { 200: agentShape },
+    handle: async ({ engine, params, reply }) => {
       const agent = await engine.agents.getAgent(params.project ?? "", params.agent ?? "");
       if (agent === undefined) throw noAgent(params.project ?? "", params.agent ?? "");
-      return context.json(agentBody(agent));
+      return reply(200, agentBody(agent));
     },
   }),
   ...(["activate", "deactivate"] as const).map((verb) =>
@@ -138,15 +187,17 @@ export const agentRoutes: readonly Route[] = [
       path: `/projects/:project/agents/:agent/${verb}`,
       roles: OPERATORS,
       gives: "project",
+      summary: verb === "activate" ? "Lets an agent begin turns again." : "An agent begins no more turns.",
       body: z.strictObject({ reason: z.string().max(500).optional() }),
-      handle: async ({ engine, params, body, caller, context }) => {
+      answers: { 200: agentShape },
+      handle: async ({ engine, params, body, caller, reply }) => {
         const by = actorOf(caller);
         const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
         const agent =
           verb === "activate"
             ? await engine.agents.activateAgent(projectId, agentId, by)
             : await engine.agents.deactivateAgent(projectId, agentId, body.reason ?? "deactivated", by);
-        return context.json(agentBody(agent));
+        return reply(200, agentBody(agent));
       },
     }),
   ),

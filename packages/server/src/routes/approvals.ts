@@ -5,10 +5,43 @@ import { z } from "zod";
 import { parametersOf, planShownArguments, type ShownArguments } from "../calls/shown-arguments.ts";
 import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
+import { anyObject, type BodyOf, pageOf, text, textOrNull, time } from "../http/answers.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { OPERATORS, PEOPLE, type Route, route } from "../http/route.ts";
+import { CALL_STATUSES } from "./call-body.ts";
 
-const waitingBody = (call: WaitingCall, shown: ShownArguments | undefined) => ({
+const waitingShape = z
+  .strictObject({
+    tool_call_id: text,
+    tool_name: text,
+    agent_id: text,
+    agent_turn_id: text,
+    arguments: anyObject,
+    argument_layers: z
+      .strictObject({
+        defaults: z.array(text),
+        fixed: z.array(text),
+        envs: z.record(text, text),
+        hidden: z.array(text),
+      })
+      .optional(),
+    tool_call_card_id: text,
+    asked_at: time,
+    expires_at: time,
+  })
+  .meta({ id: "WaitingCall" });
+
+const decisionShape = z.strictObject({
+  tool_call_id: text,
+  status: z.enum(CALL_STATUSES),
+  verdict: z.enum(["approved", "denied"]),
+  by: text,
+  reason: textOrNull,
+  decided_at: time,
+  idempotent: z.boolean(),
+});
+
+const waitingBody = (call: WaitingCall, shown: ShownArguments | undefined): BodyOf<typeof waitingShape> => ({
   tool_call_id: call.toolCallId,
   tool_name: call.toolName,
   agent_id: call.agentId,
@@ -33,7 +66,9 @@ export const approvalRoutes: readonly Route[] = [
     path: "/projects/:project/approvals",
     roles: PEOPLE,
     gives: "work",
+    summary: "Calls that wait for a person, longest first, with their arguments.",
     query: pageQuery,
+    answers: { 200: pageOf(waitingShape) },
     handle: async (call) => {
       const { engine } = call;
       const projectId = call.params.project ?? "";
@@ -52,12 +87,15 @@ export const approvalRoutes: readonly Route[] = [
       path: `/projects/:project/calls/:call/${verb}`,
       roles: OPERATORS,
       gives: "work",
+      summary:
+        verb === "approve" ? "Lets a call run that waits for a person." : "Refuses a call that waits for a person.",
+      answers: { 200: decisionShape },
       body: z.strictObject({
         reason: z.string().max(500).optional(),
         /** The person, where the token is shared by several. */
         by: z.string().min(1).max(128).optional(),
       }),
-      handle: async ({ engine, params, body, caller, context }) => {
+      handle: async ({ engine, params, body, caller, reply }) => {
         const { idempotent, status, ...decision } = await engine.approvals[verb]({
           projectId: params.project ?? "",
           toolCallId: params.call ?? "",
@@ -65,7 +103,7 @@ export const approvalRoutes: readonly Route[] = [
           reason: body.reason,
           actor: actorOf(caller),
         });
-        return context.json({ tool_call_id: params.call, status, ...decisionBody(decision), idempotent });
+        return reply(200, { tool_call_id: params.call ?? "", status, ...decisionBody(decision), idempotent });
       },
     }),
   ),

@@ -1,15 +1,100 @@
 // A call as the API shows it.
 
 import type { CallAnswer, CallLease, CallView, Engine } from "@toolplane/engine";
-import type { Card, ToolResultContent } from "@toolplane/protocol";
+import { AFTER_EXECUTIONS, type Card, RESULT_STATUSES, type ToolResultContent } from "@toolplane/protocol";
+import { z } from "zod";
+import { anyObject, type BodyOf, errorOfItem, text, textOrNull, time, timeOrNull } from "../http/answers.ts";
+
+export const CALL_STATUSES = ["queued", "running", "awaiting_approval", ...RESULT_STATUSES] as const;
+
+const answerFields = {
+  tool_call_id: text,
+  agent_turn_id: text,
+  tool_call_card_id: text,
+  tool_name: text,
+  status: z.enum(CALL_STATUSES),
+  after_execution: z.enum(AFTER_EXECUTIONS),
+  result: z.unknown().optional(),
+  error: z.unknown().optional(),
+  tool_result_card_id: text.optional(),
+  trace_id: text,
+};
+
+/** The answer to a call request: the contract of POST /calls. */
+export const callAnswerBody = z.strictObject(answerFields).meta({ id: "CallAnswer" });
+
+const refusedItem = z.strictObject({ error: errorOfItem });
+
+/** An item of a batch: its call, or why there is none. */
+export const batchItemBody = z.union([
+  z.strictObject({ ...answerFields, result_omitted: z.literal(true).optional() }),
+  refusedItem,
+]);
+/** The same as a line of a stream. */
+export const batchLineBody = z.union([
+  z.strictObject({ index: z.int(), ...answerFields }),
+  refusedItem.extend({ index: z.int() }),
+]);
+
+const leaseShape = z.strictObject({
+  attempt: z.int(),
+  holder: textOrNull,
+  started_at: timeOrNull,
+  ended_at: timeOrNull,
+  ended: z.enum(["settled", "canceled", "timed_out", "lapsed", "released", "handed_on", "failed"]).nullable(),
+  error_code: textOrNull.optional(),
+});
+
+const detailFields = {
+  ...answerFields,
+  agent_id: text,
+  channel_id: text,
+  step_id: text,
+  target: text,
+  tool_version: z.int(),
+  definition_hash: text,
+  retry_safe: z.boolean(),
+  attempts: z.int(),
+  lease: z.strictObject({ holder: text, expires_at: timeOrNull }).nullable(),
+  run_deadline: timeOrNull,
+  queue_deadline: timeOrNull,
+  available_at: timeOrNull,
+  created_at: time,
+  started_at: timeOrNull,
+  settled_at: timeOrNull,
+  settled_by: textOrNull,
+  error_code: textOrNull,
+  idempotency_key: textOrNull,
+  retry_of: textOrNull,
+};
+
+/** A call in a list. */
+export const callBody = z.strictObject(detailFields).meta({ id: "Call" });
+
+/** A call that is looked at alone. */
+export const callDetailBody = z
+  .strictObject({
+    ...detailFields,
+    leases: z.array(leaseShape),
+    arguments: anyObject.optional(),
+    argument_layers: z
+      .strictObject({
+        defaults: z.array(text),
+        fixed: z.array(text),
+        envs: z.record(text, text),
+        hidden: z.array(text),
+      })
+      .optional(),
+    diagnostics: z.strictObject({ name: text, message: text, stack: text }).optional(),
+  })
+  .meta({ id: "CallDetail" });
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
 const resultOf = (card: Card | undefined): ToolResultContent | undefined =>
   card?.content.__type__ === "ToolResultContent" ? card.content : undefined;
 
-/** The answer to a call request: the contract of POST /calls. */
-export const callAnswer = (view: CallAnswer, card?: Card): Record<string, unknown> => {
+export const callAnswer = (view: CallAnswer, card?: Card): BodyOf<typeof callAnswerBody> => {
   const content = view.content ?? resultOf(card);
   return {
     tool_call_id: view.toolCallId,
@@ -25,7 +110,14 @@ export const callAnswer = (view: CallAnswer, card?: Card): Record<string, unknow
   };
 };
 
-const leaseBody = ({ attempt, holder, startedAt, endedAt, ended, errorCode }: CallLease): Record<string, unknown> => ({
+const leaseBody = ({
+  attempt,
+  holder,
+  startedAt,
+  endedAt,
+  ended,
+  errorCode,
+}: CallLease): BodyOf<typeof leaseShape> => ({
   attempt,
   holder,
   started_at: iso(startedAt),
@@ -34,12 +126,10 @@ const leaseBody = ({ attempt, holder, startedAt, endedAt, ended, errorCode }: Ca
   ...(ended === "failed" ? { error_code: errorCode } : {}),
 });
 
-/** Everything about a call: who asked, who has it, until when, and who had it before. Lists leave the last out. */
-export const callDetail = (
-  view: CallView,
-  card: Card | undefined,
-  leases?: readonly CallLease[],
-): Record<string, unknown> => ({
+export const leasesBody = (leases: readonly CallLease[]): readonly BodyOf<typeof leaseShape>[] => leases.map(leaseBody);
+
+/** Who asked for a call, who has it, and until when. */
+export const callDetail = (view: CallView, card: Card | undefined): BodyOf<typeof callBody> => ({
   ...callAnswer(view, card),
   agent_id: view.agentId,
   channel_id: view.channelId,
@@ -53,11 +143,10 @@ export const callDetail = (
     view.leaseHolder === null || view.settledAt !== null
       ? null
       : { holder: view.leaseHolder, expires_at: iso(view.leaseExpiresAt) },
-  ...(leases === undefined ? {} : { leases: leases.map(leaseBody) }),
   run_deadline: iso(view.runDeadline),
   queue_deadline: iso(view.queueDeadline),
   available_at: iso(view.availableAt),
-  created_at: iso(view.createdAt),
+  created_at: view.createdAt.toISOString(),
   started_at: iso(view.startedAt),
   settled_at: iso(view.settledAt),
   settled_by: view.settledBy,

@@ -10,14 +10,26 @@ import { type Asked, type CallBody, callBody, MAX_WAIT_SECONDS, makeCall, parseC
 import { readCall } from "../calls/read-call.ts";
 import { actorOf, personOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
+import { type Answers, JSON_TYPE, pageOf } from "../http/answers.ts";
 import { watchCaller } from "../http/authenticate.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import { explainNotFound } from "../http/known-project.ts";
-import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
+import type { Own } from "../http/own.ts";
+import { cursorAfter, keyOfCursor, pageQuery, spanOf, timeQuery } from "../http/page-query.ts";
 import { cutReader } from "../http/readers.ts";
 import { CALLERS, LARGE_BODY_BYTES, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
-import { explainCall } from "../why/explain-call.ts";
-import { callAnswer, callDetail, resultCards } from "./call-body.ts";
+import { explainCall, explanationBody } from "../why/explain-call.ts";
+import {
+  batchItemBody,
+  batchLineBody,
+  CALL_STATUSES,
+  callAnswer,
+  callAnswerBody,
+  callDetail,
+  callDetailBody,
+  callBody as callShape,
+  resultCards,
+} from "./call-body.ts";
 
 /** A client sends fewer at once; more would hold up the requests of others while they are read. */
 const MAX_BATCH = 512;
@@ -32,7 +44,10 @@ const keyOf = (body: CallBody, headers: Headers): CallBody => {
   return { ...body, idempotency_key: key };
 };
 
-const askedBy = (call: RouteCall<unknown, unknown>, signal: AbortSignal): Asked => ({
+const askedBy = (
+  call: Pick<RouteCall<unknown, unknown>, "engine" | "toolHosts" | "caller" | "params" | "webhooks">,
+  signal: AbortSignal,
+): Asked => ({
   engine: call.engine,
   toolHosts: call.toolHosts,
   caller: call.caller,
@@ -41,12 +56,21 @@ const askedBy = (call: RouteCall<unknown, unknown>, signal: AbortSignal): Asked 
   webhooks: call.webhooks,
 });
 
-const answer = async ({ engine, context }: RouteCall<unknown, unknown>, view: CallAnswer): Promise<Response> => {
+const MADE = { 200: callAnswerBody, 202: callAnswerBody } satisfies Answers;
+
+const answer = async (
+  { engine, reply }: Pick<RouteCall<unknown, unknown, typeof MADE>, "engine" | "reply">,
+  view: CallAnswer,
+): Promise<Response> => {
   const cards = await resultCards(engine, view.projectId, [view]);
-  return context.json(callAnswer(view, cards.get(view.resultCardId ?? "")), isSettled(view.status) ? 200 : 202);
+  return reply(isSettled(view.status) ? 200 : 202, callAnswer(view, cards.get(view.resultCardId ?? "")));
 };
 
-type BatchCall = RouteCall<readonly unknown[], unknown>;
+const batchAnswers = {
+  200: { [JSON_TYPE]: z.strictObject({ items: z.array(batchItemBody) }), [NDJSON]: batchLineBody },
+} satisfies Answers;
+
+type BatchCall = RouteCall<readonly unknown[], unknown, typeof batchAnswers>;
 
 /** Each item has its own answer: a bad item is refused alone. Unexpected errors are logged once for a batch. */
 const makeItems = (call: BatchCall, signal: AbortSignal): readonly Promise<ItemOutcome>[] => {
@@ -114,11 +138,25 @@ const answerTogether = async (call: BatchCall): Promise<Response> => {
 };
 
 const listQuery = pageQuery.extend({
-  status: z
-    .enum(["queued", "running", "awaiting_approval", "success", "failed", "canceled", "timeout", "partial"])
-    .optional(),
+  status: z.enum(CALL_STATUSES).optional(),
   tool_name: z.string().max(64).optional(),
+  agent_id: z.string().max(128).optional(),
+  target: z
+    .string()
+    .max(128)
+    .optional()
+    .meta({ description: "Calls of the tools that are registered for this target." }),
+  error_code: z.string().max(64).optional(),
+  trace_id: z.string().max(64).toLowerCase().optional().meta({ description: "Alone, with `limit` and `cursor`." }),
+  ...timeQuery,
 });
+
+/** An agent's own calls; calls of turns that it started are found by their turn. */
+const listedAgent = ({ self }: Own, asked: string | undefined): string | undefined => {
+  if (self !== undefined && asked !== undefined && asked !== self)
+    throw new ToolplaneError("auth_failed", `this token lists the calls of ${self}: leave agent_id out`);
+  return self ?? asked;
+};
 
 const waitQuery = z.strictObject({ wait_seconds: z.coerce.number().min(0).max(MAX_WAIT_SECONDS).optional() });
 
@@ -133,6 +171,13 @@ export const callRoutes: readonly Route[] = [
     path: "/projects/:project/calls",
     roles: CALLERS,
     gives: "own",
+    summary: "Makes a call, and waits for its result if asked.",
+    headers: {
+      "Idempotency-Key": "In place of `idempotency_key`.",
+      traceparent: "The trace that the call joins.",
+      tracestate: "Of the trace.",
+    },
+    answers: MADE,
     body: callBody,
     maxBytes: LARGE_BODY_BYTES,
     handle: async (call) => {
@@ -146,6 +191,10 @@ export const callRoutes: readonly Route[] = [
     path: "/projects/:project/calls/batch",
     roles: CALLERS,
     gives: "own",
+    summary: "Makes many calls; each item has its own answer.",
+    headers: { Accept: "`application/x-ndjson`: one line for each item as it settles." },
+    answers: batchAnswers,
+    shownBody: z.array(callBody).min(1).max(MAX_BATCH),
     body: z.array(z.unknown()).min(1).max(MAX_BATCH),
     maxBytes: MAX_BATCH_BYTES,
     anyText: true,
@@ -162,7 +211,9 @@ export const callRoutes: readonly Route[] = [
     path: "/projects/:project/calls",
     roles: READERS,
     gives: "own",
+    summary: "Calls, newest first.",
     query: listQuery,
+    answers: { 200: pageOf(callShape) },
     handle: async (call) => {
       const { engine, params, query } = call;
       const limit = query.limit ?? 100;
@@ -171,11 +222,17 @@ export const callRoutes: readonly Route[] = [
         before: keyOfCursor(query.cursor),
         status: query.status,
         toolName: query.tool_name,
-        // Lists the agent's own calls; calls of turns that it started are found by their turn.
-        agentId: call.own.self,
+        agentId: query.trace_id === undefined ? listedAgent(call.own, query.agent_id) : query.agent_id,
+        target: query.target,
+        errorCode: query.error_code,
+        traceId: query.trace_id,
+        ...spanOf(query),
       });
-      const items = views.map((view) => callDetail(view, undefined));
       const ids = views.map(({ toolCallId }) => toolCallId);
+      // A trace may hold calls of others.
+      const visible = query.trace_id === undefined ? undefined : await call.own.among("call", ids);
+      const shown = views.filter(({ toolCallId }) => visible?.has(toolCallId) !== false);
+      const items = shown.map((view) => callDetail(view, undefined));
       return answerPage(call, items, cursorAfter(ids, limit));
     },
   }),
@@ -184,13 +241,15 @@ export const callRoutes: readonly Route[] = [
     path: "/projects/:project/calls/:call",
     roles: READERS,
     gives: "call",
+    summary: "Everything about one call; with `wait_seconds`, when it has settled.",
     query: waitQuery,
+    answers: { 200: callDetailBody },
     handle: async (call) => {
-      const { engine, params, query, context, caller } = call;
+      const { engine, params, query, reply, caller } = call;
       const waitMs = (query.wait_seconds ?? 0) * 1000;
       // Asked for only by a request that waits: the signal counts it as one.
       const signal = waitMs > 0 ? call.signal : undefined;
-      return context.json(await readCall(engine, keyFrom(params), { role: caller.token.role, waitMs, signal }));
+      return reply(200, await readCall(engine, keyFrom(params), { role: caller.token.role, waitMs, signal }));
     },
   }),
   route({
@@ -198,23 +257,27 @@ export const callRoutes: readonly Route[] = [
     path: "/projects/:project/calls/:call/why",
     roles: READERS,
     gives: "call",
-    handle: async ({ engine, toolHosts, processes, params, context, caller }) =>
-      context.json(await explainCall(engine, keyFrom(params), toolHosts, processes, caller.token.role === "agent")),
+    summary: "Where a call is, what it waits for, and what to do.",
+    answers: { 200: explanationBody },
+    handle: async ({ engine, toolHosts, processes, params, reply, caller }) =>
+      reply(200, await explainCall(engine, keyFrom(params), toolHosts, processes, caller.token.role === "agent")),
   }),
   route({
     method: "POST",
     path: "/projects/:project/calls/:call/cancel",
     roles: CALLERS,
     gives: "call",
+    summary: "Cancels a call; false when it had settled before.",
+    answers: { 200: z.strictObject({ canceled: z.boolean(), status: z.enum(CALL_STATUSES) }) },
     body: z.strictObject({ reason: z.string().max(500).optional() }),
-    handle: async ({ engine, params, body, context, caller }) => {
+    handle: async ({ engine, params, body, reply, caller }) => {
       const { canceled, status } = await engine.calls.cancel({
         ...keyFrom(params),
         reason: body.reason,
         by: caller.actorId,
         actor: personOf(caller),
       });
-      return context.json({ canceled, status });
+      return reply(200, { canceled, status });
     },
   }),
   route({
@@ -222,6 +285,9 @@ export const callRoutes: readonly Route[] = [
     path: "/projects/:project/calls/:call/retry",
     roles: OPERATORS,
     gives: "work",
+    summary: "Makes a new call with the arguments that its caller once sent.",
+    headers: { "Idempotency-Key": "Asked twice with it, the new call is the same." },
+    answers: MADE,
     body: z.strictObject({ wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional() }),
     handle: async (call) => {
       const { projectId, toolCallId } = keyFrom(call.params);

@@ -3,7 +3,9 @@
 
 import { distinctIds, showName, ToolplaneError, toCardDto } from "@toolplane/protocol";
 import { z } from "zod";
+import { cardBody, cardPieceBody, DEFAULT_PIECE, MAX_PIECE, planCardPiece } from "../cards/card-body.ts";
 import { answerItems, answerList } from "../http/answer-list.ts";
+import { text } from "../http/answers.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { LARGE_BODY_BYTES, READERS, type Route, route } from "../http/route.ts";
 
@@ -27,10 +29,25 @@ export const cardRoutes: readonly Route[] = [
     path: "/projects/:project/cards/:card",
     roles: READERS,
     gives: "card",
-    handle: async ({ engine, params, context }) => {
+    summary: "One card; with `offset` or `length`, a piece of its content's JSON text.",
+    query: z.strictObject({
+      offset: z.coerce.number().int().min(0).optional().meta({ description: "From this character on." }),
+      length: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(MAX_PIECE)
+        .optional()
+        .meta({ description: "So many characters at most." }),
+    }),
+    answers: { 200: z.union([cardBody, cardPieceBody]) },
+    handle: async ({ engine, params, query, reply }) => {
       const [card] = await engine.cards.getCards(params.project ?? "", [params.card]);
       if (card === undefined) throw missing(params.project ?? "", "card", params.card ?? "");
-      return context.json(toCardDto(card));
+      const shown = toCardDto(card);
+      const { offset, length = DEFAULT_PIECE } = query;
+      if (offset === undefined && query.length === undefined) return reply(200, shown);
+      return reply(200, planCardPiece(shown, offset ?? 0, length));
     },
   }),
   route({
@@ -38,7 +55,15 @@ export const cardRoutes: readonly Route[] = [
     path: "/projects/:project/cards/batch",
     roles: READERS,
     gives: "own",
+    summary: "Many cards by their ids.",
     body: z.strictObject({ card_ids: ids }),
+    answers: {
+      200: z.strictObject({
+        cards: z.array(cardBody),
+        missing_ids: z.array(text),
+        omitted_ids: z.array(text).optional(),
+      }),
+    },
     maxBytes: LARGE_BODY_BYTES,
     handle: async (call) => {
       const { engine, params, body, own } = call;
@@ -58,6 +83,8 @@ export const cardRoutes: readonly Route[] = [
     path: "/projects/:project/boxes/:box",
     roles: READERS,
     gives: "box",
+    summary: "The ids of the cards in a box, oldest first.",
+    answers: { 200: z.strictObject({ box_id: text, card_ids: z.array(text) }) },
     handle: async (call) => {
       const { engine, params, own } = call;
       const box = await engine.boxes.loadBox(params.project ?? "", params.box ?? "");
@@ -72,7 +99,9 @@ export const cardRoutes: readonly Route[] = [
     path: "/projects/:project/boxes/:box/cards",
     roles: READERS,
     gives: "box",
+    summary: "The newest cards of a box, oldest first.",
     query: z.strictObject({ limit: tail }),
+    answers: { 200: z.array(cardBody) },
     handle: async (call) => {
       const { engine, params, query, own, context } = call;
       const asked = { hydrate: true, limit: query.limit ?? DEFAULT_TAIL };
@@ -94,6 +123,22 @@ export const cardRoutes: readonly Route[] = [
     path: "/projects/:project/boxes/batch",
     roles: READERS,
     gives: "own",
+    summary: "Many boxes by their ids, with their cards if asked.",
+    answers: {
+      200: z.strictObject({
+        boxes: z.array(
+          z.strictObject({
+            box_id: text,
+            card_ids: z.array(text),
+            card_count: z.int(),
+            truncated: z.boolean(),
+            hydrated_cards: z.array(cardBody).optional(),
+          }),
+        ),
+        missing_box_ids: z.array(text),
+        missing_card_ids: z.array(text),
+      }),
+    },
     body: z.strictObject({
       box_ids: ids,
       hydrate: z.boolean().optional(),

@@ -1,12 +1,14 @@
 // Server-sent events: every evt.* of a project from the log (Last-Event-ID continues where a reader was), and every str.* as it
 // passes; of both, only what the caller may see.
 //   A slow reader loses stream items, never events: events are read at its own pace, a bounded page at a time. A reader that
-//   takes nothing for a while is told so and disconnected; it comes back with Last-Event-ID.
+//   takes nothing for a while is told so and disconnected; it comes back with Last-Event-ID. What is missing is told as `gap`.
 
 import { systemClock } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import { streamSSE } from "hono/streaming";
-import { type FeedEvent, openFeed, startOf } from "../events/feed.ts";
+import { z } from "zod";
+import { eventQuery, filterOf } from "../events/event-filter.ts";
+import { type FeedEvent, type FeedGap, openFeed, startOf } from "../events/feed.ts";
 import { watchCaller } from "../http/authenticate.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { endStream, writeWithin } from "../http/readers.ts";
@@ -19,6 +21,8 @@ const textOf = ({ subject, payload, position }: FeedEvent): string => {
   const data = `data: ${JSON.stringify({ subject, payload })}\n`;
   return position === undefined ? `event: str\n${data}\n` : `event: evt\n${data}id: ${position}\n\n`;
 };
+
+const gapText = (gap: FeedGap): string => `event: gap\ndata: ${JSON.stringify(gap)}\n\n`;
 
 const tooSlow = (ms: number): ToolplaneError =>
   new ToolplaneError(
@@ -38,7 +42,16 @@ export const eventRoutes: readonly Route[] = [
     path: "/projects/:project/events",
     roles: READERS,
     gives: "own",
-    handle: async ({ engine, params, caller, own, readers, context, signal }) => {
+    summary: "Server-sent events: what happens in the project, as it happens.",
+    headers: { "Last-Event-ID": "Continues after this event." },
+    answers: {
+      200: {
+        "text/event-stream": z.string().meta({ description: "`evt` with an id, `str` without, `gap`, `end` at last." }),
+      },
+    },
+    query: eventQuery,
+    handle: async ({ engine, params, query, caller, own, readers, context, signal }) => {
+      const filter = filterOf(query);
       const projectId = params.project ?? "";
       await refuseUnknownProject(engine, projectId);
       const asked = { engine, projectId, after: context.req.header("last-event-id") };
@@ -48,7 +61,7 @@ export const eventRoutes: readonly Route[] = [
         return context.body(null, 200, { "Content-Type": "text/event-stream" });
       }
       const place = readers.open(caller.token.tokenId);
-      const feed = await openFeed({ ...asked, own }).catch((error: unknown) => {
+      const feed = await openFeed({ ...asked, own, filter }).catch((error: unknown) => {
         place[Symbol.dispose]();
         throw error;
       });
@@ -68,14 +81,15 @@ export const eventRoutes: readonly Route[] = [
           // The id says how far the log has come: a reader that is cut off before its first event continues from here.
           let isTaken = await send(`: connected\nid: ${feed.position()}\n\n`);
           while (isTaken && !isOver()) {
-            const { events, isMore } = await feed.next();
+            const { events, isMore, gap } = await feed.next();
             if (isOver()) break;
-            if (events.length > 0) isTaken = await send(events.map(textOf).join(""));
+            const told = gap === undefined ? "" : gapText(gap);
+            if (events.length > 0 || told !== "") isTaken = await send(told + events.map(textOf).join(""));
             if (!isTaken || isMore) continue;
             await feed.wait(Math.max(sentAt + KEEP_ALIVE_MS - systemClock.now(), 0));
-            // The bell also rings for events that this reader may not see: then nothing is written.
+            // The bell also rings for events that this reader is not shown: then nothing is written but, in time, where the log stands.
             const isQuiet = feed.isQuiet() && systemClock.now() >= sentAt + KEEP_ALIVE_MS;
-            if (isQuiet && !isOver()) isTaken = await send(": still here\n\n");
+            if (isQuiet && !isOver()) isTaken = await send(`: still here\nid: ${feed.position()}\n\n`);
           }
           if (watch.ended.aborted) endStream(context, stream, ended(), cutMs);
           else if (!isTaken && !isOver()) endStream(context, stream, tooSlow(slowMs), cutMs);

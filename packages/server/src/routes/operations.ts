@@ -1,16 +1,53 @@
 // What needs a person: tokens, dead letters, who serves what.
 
 import { type DeadLetter, ROLES, type SeenService, type Token } from "@toolplane/engine";
-import { isToken, ToolplaneError } from "@toolplane/protocol";
+import { isToken, ToolplaneError, tryParseJsonStrict } from "@toolplane/protocol";
 import { z } from "zod";
 import { actorOf } from "../http/actor-of.ts";
-import { answerList } from "../http/answer-list.ts";
-import { answerPage } from "../http/answer-page.ts";
+import { answerPage, answerPlanePage } from "../http/answer-page.ts";
+import { type BodyOf, NOTHING, pageOf, text, textOrNull, time, timeOrNull } from "../http/answers.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
-import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
+import { cursorAfter, keyOfCursor, pageOfKnown, pageQuery } from "../http/page-query.ts";
 import { ADMINS, OPERATORS, PEOPLE, type Route, route } from "../http/route.ts";
 
-const tokenBody = (token: Token) => ({
+const tokenShape = z
+  .strictObject({
+    token_id: text,
+    role: z.enum(ROLES),
+    project_id: textOrNull,
+    actor: textOrNull,
+    targets: z.array(text),
+    label: text,
+    created_at: time,
+    expires_at: timeOrNull,
+    revoked_at: timeOrNull,
+  })
+  .meta({ id: "Token" });
+
+const letterShape = z
+  .strictObject({
+    dead_letter_id: text,
+    kind: z.enum(["call", "message"]),
+    tool_call_id: textOrNull,
+    subject: text,
+    code: text,
+    reason: text,
+    attempts: z.int(),
+    created_at: time,
+    replayed_at: timeOrNull,
+    replayed_as: textOrNull,
+  })
+  .meta({ id: "DeadLetter" });
+
+/** One letter, with what was to be sent. */
+const letterDetail = letterShape
+  .extend({ headers: z.unknown(), payload: z.unknown() })
+  .meta({ id: "DeadLetterDetail" });
+
+/** A message that could not be delivered may be no JSON: then its text is shown. */
+const shownJson = (text: string): unknown => tryParseJsonStrict(text) ?? text;
+
+const tokenBody = (token: Token): BodyOf<typeof tokenShape> => ({
   token_id: token.tokenId,
   role: token.role,
   project_id: token.projectId,
@@ -22,14 +59,21 @@ const tokenBody = (token: Token) => ({
   revoked_at: token.revokedAt?.toISOString() ?? null,
 });
 
-const serviceBody = ({ target, holder, lastSeenMs }: SeenService, status: "here" | "gone") => ({
+const serviceShape = z
+  .strictObject({ target: text, holder: text, status: z.enum(["here", "gone"]), last_seen_at: time })
+  .meta({ id: "Service" });
+
+const serviceBody = (
+  { target, holder, lastSeenMs }: SeenService,
+  status: "here" | "gone",
+): BodyOf<typeof serviceShape> => ({
   target,
   holder,
   status,
   last_seen_at: new Date(lastSeenMs).toISOString(),
 });
 
-const letterBody = (letter: DeadLetter) => ({
+const letterBody = (letter: DeadLetter): BodyOf<typeof letterShape> => ({
   dead_letter_id: letter.deadLetterId,
   kind: letter.kind,
   tool_call_id: letter.toolCallId,
@@ -48,6 +92,8 @@ export const operationRoutes: readonly Route[] = [
     path: "/tokens",
     roles: ADMINS,
     gives: "project",
+    summary: "Makes a token; its secret is shown once.",
+    answers: { 201: tokenShape.extend({ token: text.meta({ description: "The secret." }) }) },
     body: z.strictObject({
       role: z.enum(ROLES),
       project_id: z.string().min(1).max(64).optional(),
@@ -60,7 +106,7 @@ export const operationRoutes: readonly Route[] = [
         .max(10 * 366 * 86_400)
         .optional(),
     }),
-    handle: async ({ engine, body, caller, context }) => {
+    handle: async ({ engine, body, caller, reply }) => {
       if (body.role === "agent" && body.actor !== undefined && !isToken(body.actor))
         throw new ToolplaneError(
           "bad_request",
@@ -75,7 +121,7 @@ export const operationRoutes: readonly Route[] = [
         ttlSeconds: body.ttl_seconds,
       };
       const { token, secret } = await engine.tokens.create(asked, actorOf(caller));
-      return context.json({ ...tokenBody(token), token: secret }, 201);
+      return reply(201, { ...tokenBody(token), token: secret });
     },
   }),
   route({
@@ -83,13 +129,15 @@ export const operationRoutes: readonly Route[] = [
     path: "/tokens",
     roles: ADMINS,
     gives: "project",
+    summary: "All tokens, without their secrets.",
     query: pageQuery,
+    answers: { 200: pageOf(tokenShape) },
     handle: async (call) => {
       const { engine, query } = call;
       const limit = query.limit ?? 100;
       const tokens = await engine.tokens.list({ after: keyOfCursor(query.cursor), limit });
       const ids = tokens.map(({ tokenId }) => tokenId);
-      return answerList(call, "items", tokens.map(tokenBody), { next_cursor: cursorAfter(ids, limit) });
+      return answerPlanePage(call, tokens.map(tokenBody), cursorAfter(ids, limit));
     },
   }),
   route({
@@ -97,6 +145,8 @@ export const operationRoutes: readonly Route[] = [
     path: "/tokens/:token",
     roles: ADMINS,
     gives: "project",
+    summary: "Revokes a token; what is open with it ends.",
+    answers: { 204: NOTHING },
     handle: async ({ engine, params, caller, context }) => {
       await engine.tokens.revoke(params.token ?? "", undefined, actorOf(caller));
       return context.body(null, 204);
@@ -107,7 +157,9 @@ export const operationRoutes: readonly Route[] = [
     path: "/projects/:project/dead-letters",
     roles: PEOPLE,
     gives: "work",
+    summary: "Work that the plane gave up, newest first.",
     query: pageQuery,
+    answers: { 200: pageOf(letterShape) },
     handle: async (call) => {
       const { engine, params, query } = call;
       const limit = query.limit ?? 100;
@@ -121,8 +173,12 @@ export const operationRoutes: readonly Route[] = [
     path: "/projects/:project/dead-letters/:letter",
     roles: PEOPLE,
     gives: "work",
-    handle: async ({ engine, params, context }) => {
-      return context.json(letterBody(await engine.deadLetters.get(params.project ?? "", params.letter ?? "")));
+    summary: "One dead letter, with the headers and the payload of what was to be sent.",
+    answers: { 200: letterDetail },
+    handle: async ({ engine, params, reply }) => {
+      const letter = await engine.deadLetters.get(params.project ?? "", params.letter ?? "");
+      const { headers, payload } = letter;
+      return reply(200, { ...letterBody(letter), headers: shownJson(headers), payload: shownJson(payload) });
     },
   }),
   route({
@@ -130,10 +186,12 @@ export const operationRoutes: readonly Route[] = [
     path: "/projects/:project/dead-letters/:letter/replay",
     roles: OPERATORS,
     gives: "work",
-    handle: async ({ engine, params, caller, context }) => {
+    summary: "Tries a dead letter again; asked twice, it names the same new call.",
+    answers: { 200: z.strictObject({ replayed_as: text }) },
+    handle: async ({ engine, params, caller, reply }) => {
       const by = actorOf(caller);
       const { replayedAs } = await engine.deadLetters.replay(params.project ?? "", params.letter ?? "", by);
-      return context.json({ replayed_as: replayedAs });
+      return reply(200, { replayed_as: replayedAs });
     },
   }),
   route({
@@ -141,6 +199,9 @@ export const operationRoutes: readonly Route[] = [
     path: "/projects/:project/services",
     roles: PEOPLE,
     gives: "work",
+    query: pageQuery,
+    summary: "Tool services that ask this process for work, and those that went away within the last hour.",
+    answers: { 200: pageOf(serviceShape) },
     handle: async (call) => {
       // A service that claims for a project that does not exist was recorded too.
       await refuseUnknownProject(call.engine, call.params.project ?? "");
@@ -148,7 +209,11 @@ export const operationRoutes: readonly Route[] = [
       const { calls } = call.engine;
       const here = calls.services(projectId).map((service) => serviceBody(service, "here"));
       const gone = calls.goneServices(projectId).map((service) => serviceBody(service, "gone"));
-      return answerPage(call, [...here, ...gone]);
+      // Those that are here first.
+      const keyOf = ({ status, target, holder }: BodyOf<typeof serviceShape>) =>
+        `${status === "here" ? 0 : 1} ${target} ${holder}`;
+      const page = pageOfKnown([...here, ...gone], keyOf, call.query);
+      return answerPage(call, page.items, page.nextCursor);
     },
   }),
 ];

@@ -2,19 +2,53 @@
 
 import type { Engine, RegisteredProject, RegisteredTool } from "@toolplane/engine";
 import type { JsonValue, ToolDefinition } from "@toolplane/protocol";
-import { type DefinitionChange, definitionChanges } from "@toolplane/protocol/registry";
+import {
+  type DefinitionChange,
+  definitionChanges,
+  projectCreateSchema,
+  projectLimitsSchema,
+  projectPatchSchema,
+  toolUploadSchema,
+} from "@toolplane/protocol/registry";
 import { z } from "zod";
-import { MAX_VERSION, noTool, pendingBody, registerTool, showVersion, toolBody } from "../gateway/tool-operations.ts";
+import {
+  changesBody,
+  definitionFields,
+  MAX_VERSION,
+  noTool,
+  pendingBody,
+  pendingShape,
+  registeredAnswers,
+  registerTool,
+  showVersion,
+  toolBody,
+  toolShape,
+  toolVersionShape,
+} from "../gateway/tool-operations.ts";
 import { actorOf } from "../http/actor-of.ts";
 import { answerList } from "../http/answer-list.ts";
-import { answerPage } from "../http/answer-page.ts";
+import { answerPage, answerPlanePage } from "../http/answer-page.ts";
+import { anyObject, type BodyOf, NOTHING, pageOf, text, textOrNull, time } from "../http/answers.ts";
 import { noProject } from "../http/known-project.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { readUpload, readYamlIn } from "../http/read-upload.ts";
-import { ADMINS, OPERATORS, READERS, type Route, route } from "../http/route.ts";
+import { ADMINS, EVERYBODY, OPERATORS, READERS, type Route, route } from "../http/route.ts";
 import { serviceCaller } from "../http/service-caller.ts";
+import { visibleProjects } from "../http/visible-projects.ts";
 
-const projectBody = (project: RegisteredProject) => ({
+const projectShape = z
+  .strictObject({
+    project_id: text,
+    title: text,
+    status: z.enum(["active", "inactive", "archived"]),
+    owner_id: text,
+    limits: projectLimitsSchema,
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: "Project" });
+
+const projectBody = (project: RegisteredProject): BodyOf<typeof projectShape> => ({
   project_id: project.projectId,
   title: project.title,
   status: project.status,
@@ -35,8 +69,19 @@ const shorten = (value: JsonValue): JsonValue => {
 const changesBetween = (before: ToolDefinition, after: ToolDefinition): readonly DefinitionChange[] =>
   definitionChanges(before, after).map(({ field, from, to }) => ({ field, from: shorten(from), to: shorten(to) }));
 
+const versionShape = z
+  .strictObject({
+    version: z.int(),
+    definition_hash: text,
+    definition: z.strictObject(definitionFields),
+    created_at: time,
+    state: text,
+    changes: changesBody.nullable(),
+  })
+  .meta({ id: "ToolVersion" });
+
 /** `changes`: what differs from the version before; null when that is on the next page. */
-const versionBody = (version: Version, before: Version | undefined, isFirst: boolean) => ({
+const versionBody = (version: Version, before: Version | undefined, isFirst: boolean): BodyOf<typeof versionShape> => ({
   version: version.version,
   definition_hash: version.definitionHash,
   definition: version.definition,
@@ -67,19 +112,24 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects",
     roles: ADMINS,
     gives: "project",
-    body: z.record(z.string(), z.unknown()),
-    handle: async ({ engine, body, caller, context }) =>
-      context.json(projectBody(await engine.projects.createProject(body, caller.actorId, actorOf(caller))), 201),
+    summary: "Makes a project.",
+    shownBody: projectCreateSchema,
+    body: anyObject,
+    answers: { 201: projectShape },
+    handle: async ({ engine, body, caller, reply }) =>
+      reply(201, projectBody(await engine.projects.createProject(body, caller.actorId, actorOf(caller)))),
   }),
   route({
     method: "GET",
     path: "/projects",
-    roles: ADMINS,
-    gives: "project",
+    roles: EVERYBODY,
+    gives: "self",
+    summary: "The projects that the token may see: all of them for an administrator, its own for every other token.",
     query: pageQuery,
+    answers: { 200: pageOf(projectShape) },
     handle: async (call) => {
-      const { items, nextCursor } = await call.engine.projects.listProjects(call.query);
-      return answerList(call, "items", items.map(projectBody), { next_cursor: nextCursor ?? null });
+      const { items, nextCursor } = await visibleProjects(call.engine, call.caller, call.query);
+      return answerPlanePage(call, items.map(projectBody), nextCursor);
     },
   }),
   route({
@@ -87,10 +137,12 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project",
     roles: [...READERS, "tool"],
     gives: "project",
-    handle: async ({ engine, params, context }) => {
+    summary: "One project.",
+    answers: { 200: projectShape },
+    handle: async ({ engine, params, reply }) => {
       const project = await engine.projects.getProject(params.project ?? "");
       if (project === undefined) throw noProject(params.project ?? "");
-      return context.json(projectBody(project));
+      return reply(200, projectBody(project));
     },
   }),
   route({
@@ -98,15 +150,20 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project",
     roles: OPERATORS,
     gives: "project",
-    body: z.record(z.string(), z.unknown()),
-    handle: async ({ engine, params, body, caller, context }) =>
-      context.json(projectBody(await engine.projects.patchProject(params.project ?? "", body, actorOf(caller)))),
+    summary: "Changes a project's title, status or limits.",
+    shownBody: projectPatchSchema,
+    body: anyObject,
+    answers: { 200: projectShape },
+    handle: async ({ engine, params, body, caller, reply }) =>
+      reply(200, projectBody(await engine.projects.patchProject(params.project ?? "", body, actorOf(caller)))),
   }),
   route({
     method: "DELETE",
     path: "/projects/:project",
     roles: ADMINS,
     gives: "project",
+    summary: "Deletes a project with all it holds; refused while calls are open, unless `force` is true.",
+    answers: { 204: NOTHING },
     query: z.strictObject({ force: z.enum(["true", "false"]).optional() }),
     handle: async ({ engine, params, query, caller, context }) => {
       const force = query.force === "true";
@@ -119,7 +176,12 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools",
     roles: [...OPERATORS, "tool"],
     gives: "served",
-    handle: async ({ engine, params, caller, context }) => {
+    summary: "Registers a tool, or a new version of it.",
+    shownBody: toolUploadSchema,
+    isUpload: true,
+    headers: { "Toolplane-Register-As": "`service`: the definition counts as a program's, whatever token sends it." },
+    answers: registeredAnswers,
+    handle: async ({ engine, params, caller, context, reply }) => {
       const upload = await readUpload(context.req.raw, readYamlIn(engine.threads, params.project ?? ""));
       const asked = {
         engine,
@@ -131,7 +193,7 @@ export const registryRoutes: readonly Route[] = [
       // The definition counts as a program's, whatever token the program uses.
       const asService = context.req.header("toolplane-register-as") === "service";
       const { status, body } = await registerTool({ ...asked, body: upload }, asService);
-      return context.json(body, status);
+      return reply(status, body);
     },
   }),
   route({
@@ -139,6 +201,8 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools",
     roles: [...READERS, "tool"],
     gives: "project",
+    summary: "The tools of a project, by name.",
+    answers: { 200: pageOf(toolShape) },
     query: pageQuery.extend({ pending: z.enum(["true", "false"]).optional() }),
     handle: async (call) => {
       const { pending, ...page } = call.query;
@@ -152,15 +216,17 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools/:tool",
     roles: [...READERS, "tool"],
     gives: "project",
+    summary: "One tool; with `version`, that version, also after it was replaced.",
     query: toolQuery,
-    handle: async ({ engine, params, query, context }) => {
+    answers: { 200: z.union([toolShape, toolVersionShape]) },
+    handle: async ({ engine, params, query, reply }) => {
       const { version } = query;
       if (version !== undefined)
-        return context.json(await showVersion(engine, params.project ?? "", params.tool ?? "", version));
+        return reply(200, await showVersion(engine, params.project ?? "", params.tool ?? "", version));
       const isAsked = query.pending === "true";
       const tool = await findShown(engine, params.project ?? "", params.tool ?? "", isAsked);
       if (tool === undefined) throw noTool(params.project ?? "", params.tool ?? "");
-      return context.json(toolBody(tool));
+      return reply(200, toolBody(tool));
     },
   }),
   route({
@@ -168,7 +234,9 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools/:tool/versions",
     roles: READERS,
     gives: "project",
+    summary: "The versions of a tool, newest first, each with its changes against the one before.",
     query: pageQuery,
+    answers: { 200: pageOf(versionShape).extend({ pending: pendingShape.nullable(), deleted_by: textOrNull }) },
     handle: async (call) => {
       const { engine, params, query } = call;
       const { items, nextCursor } = await engine.tools.listToolVersions(params.project ?? "", params.tool ?? "", query);
@@ -189,12 +257,14 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools/:tool/accept",
     roles: OPERATORS,
     gives: "project",
+    summary: "Puts a version in force that waits for a person, or goes back to an earlier one.",
+    answers: { 200: toolShape.extend({ outcome: z.literal("accepted"), accepted: pendingShape }) },
     /** The version that the person read; a version that came later is not accepted by mistake. Optional while only one came. */
     body: z.strictObject({ version: z.number().int().positive().optional() }),
-    handle: async ({ engine, params, body, caller, context }) => {
+    handle: async ({ engine, params, body, caller, reply }) => {
       const by = actorOf(caller);
       const tool = await engine.tools.acceptTool(params.project ?? "", params.tool ?? "", body.version, by);
-      return context.json({ ...toolBody(tool), outcome: "accepted", accepted: pendingBody(tool.accepted) });
+      return reply(200, { ...toolBody(tool), outcome: "accepted", accepted: pendingBody(tool.accepted) });
     },
   }),
   ...(["pause", "resume"] as const).map((verb) =>
@@ -203,10 +273,12 @@ export const registryRoutes: readonly Route[] = [
       path: `/projects/:project/tools/:tool/${verb}`,
       roles: OPERATORS,
       gives: "project",
-      handle: async ({ engine, params, caller, context }) => {
+      summary: verb === "pause" ? "Calls of the tool wait until it is resumed." : "Calls of a paused tool run again.",
+      answers: { 200: z.strictObject({ status: z.enum(["active", "paused"]) }) },
+      handle: async ({ engine, params, caller, reply }) => {
         const change = verb === "pause" ? engine.tools.pauseTool : engine.tools.resumeTool;
         await change(params.project ?? "", params.tool ?? "", actorOf(caller));
-        return context.json({ status: verb === "pause" ? "paused" : "active" });
+        return reply(200, { status: verb === "pause" ? "paused" : "active" });
       },
     }),
   ),
@@ -215,6 +287,8 @@ export const registryRoutes: readonly Route[] = [
     path: "/projects/:project/tools/:tool",
     roles: OPERATORS,
     gives: "project",
+    summary: "Deletes a tool; its open calls go on.",
+    answers: { 204: NOTHING },
     handle: async ({ engine, params, caller, context }) => {
       await engine.tools.deleteTool(params.project ?? "", params.tool ?? "", { by: actorOf(caller) });
       return context.body(null, 204);

@@ -6,6 +6,7 @@ import { type LeasedCall, readInTurns } from "@toolplane/engine";
 import { HEADERS, headersFromHttp, ToolplaneError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import { z } from "zod";
+import type { StoredCard } from "../cards/card-body.ts";
 import {
   type ClaimAsked,
   checkTarget,
@@ -14,11 +15,12 @@ import {
   MAX_CLAIM,
   waitSeconds,
 } from "../gateway/claim-calls.ts";
-import { carryOutExchange, exchangeWaitMs } from "../gateway/exchange.ts";
-import { commandBody } from "../gateway/lease-operations.ts";
+import { carryOutExchange, exchangedBody, exchangeWaitMs } from "../gateway/exchange.ts";
+import { commandBody, commandShape } from "../gateway/lease-operations.ts";
 import { SERVICE_OPERATIONS } from "../gateway/service-operations.ts";
 import type { ServiceAnswer, ServiceOperation, ServiceRequest } from "../gateway/service-request.ts";
-import { answerList, type ListAnswer } from "../http/answer-list.ts";
+import { answerList } from "../http/answer-list.ts";
+import type { BodyOf } from "../http/answers.ts";
 import { UNCOUNTED } from "../http/body-budget.ts";
 import { type Method, type Route, type RouteCall, route, SERVICES } from "../http/route.ts";
 import { serviceCaller } from "../http/service-caller.ts";
@@ -26,14 +28,14 @@ import { serviceCaller } from "../http/service-caller.ts";
 /** A command that comes with its card can be started at once; cards beyond this size are asked for one by one. */
 const MAX_CARD_CHARS = 8 * 1024 * 1024;
 
-const claimBody = (calls: readonly LeasedCall[]): Promise<unknown[]> => {
+const claimBody = (calls: readonly LeasedCall[]): Promise<BodyOf<typeof commandShape>[]> => {
   let left = MAX_CARD_CHARS;
   return readInTurns(
     calls,
     ({ cardBody }) => cardBody.length,
     (call) => {
       left -= call.cardBody.length;
-      return left < 0 ? commandBody(call) : { ...commandBody(call), card: JSON.parse(call.cardBody) as unknown };
+      return left < 0 ? commandBody(call) : { ...commandBody(call), card: JSON.parse(call.cardBody) as StoredCard };
     },
   );
 };
@@ -75,21 +77,19 @@ const claimOf = (
 };
 
 /** A route that asks for one operation on one call. */
-const onCall = (method: Method, verb: string, operation: ServiceOperation): Route =>
+const onCall = (method: Method, verb: string, summary: string, operation: ServiceOperation): Route =>
   route({
     method,
     path: `/projects/:project/calls/:call/${verb}`,
     roles: SERVICES,
     gives: "served",
+    summary,
+    answers: operation.answers,
     ...(method === "GET" ? {} : { body: operation.body, maxBytes: operation.maxBytes, anyText: operation.anyText }),
     handle: async (call) => answer(call.context, await operation.run({ ...requestOf(call), body: call.body ?? {} })),
   });
 
-const answerCommands = (
-  { context }: Pick<ListAnswer, "context">,
-  commands: readonly unknown[],
-  said?: Record<string, unknown>,
-) => answerList({ context, openAnswer: () => UNCOUNTED }, "commands", commands, said);
+const claimed = z.strictObject({ commands: z.array(commandShape) });
 
 export const serviceRoutes: readonly Route[] = [
   route({
@@ -97,6 +97,8 @@ export const serviceRoutes: readonly Route[] = [
     path: `${TARGET}/claim`,
     roles: SERVICES,
     gives: "served",
+    summary: "Leases calls of a target to a tool service.",
+    answers: { 200: claimed },
     body: z.strictObject({
       ...claimFields,
       max: z.number().int().min(1).max(MAX_CLAIM).default(1),
@@ -104,7 +106,7 @@ export const serviceRoutes: readonly Route[] = [
     }),
     handle: async (call) => {
       const calls = await claimCalls(claimOf(call, call.body, call.body.wait_seconds * 1_000));
-      return answerCommands(call, await claimBody(calls));
+      return answerList({ ...call, openAnswer: () => UNCOUNTED }, "commands", await claimBody(calls), {});
     },
   }),
   route({
@@ -112,6 +114,8 @@ export const serviceRoutes: readonly Route[] = [
     path: `${TARGET}/exchange`,
     roles: SERVICES,
     gives: "served",
+    summary: "Results, heartbeats, releases and parts of a tool service, and its request for work, in one.",
+    answers: { 200: exchangedBody },
     body: SERVICE_OPERATIONS.exchange.body,
     maxBytes: SERVICE_OPERATIONS.exchange.maxBytes,
     anyText: SERVICE_OPERATIONS.exchange.anyText,
@@ -124,19 +128,22 @@ export const serviceRoutes: readonly Route[] = [
       const [fault] = faults;
       if (fault !== undefined)
         log.error("an item of an exchange failed", { code: fault.code, cause: String(fault.cause ?? fault) });
-      return answerCommands(call, await claimBody(commands), said);
+      return answerList({ ...call, openAnswer: () => UNCOUNTED }, "commands", await claimBody(commands), said);
     },
   }),
-  onCall("GET", "card", SERVICE_OPERATIONS.get_card),
-  onCall("POST", "heartbeat", SERVICE_OPERATIONS.heartbeat),
-  onCall("POST", "release", SERVICE_OPERATIONS.release),
-  onCall("POST", "result", SERVICE_OPERATIONS.settle),
-  onCall("POST", "parts", SERVICE_OPERATIONS.parts),
+  onCall("GET", "card", "The call's card, for the service that holds the call.", SERVICE_OPERATIONS.get_card),
+  onCall("POST", "heartbeat", "Extends a lease, and says whether to stop.", SERVICE_OPERATIONS.heartbeat),
+  onCall("POST", "release", "Gives back a call that was not started.", SERVICE_OPERATIONS.release),
+  onCall("POST", "result", "Settles a call in one step.", SERVICE_OPERATIONS.settle),
+  onCall("POST", "parts", "Shows parts of a result to those who listen now.", SERVICE_OPERATIONS.parts),
   route({
     method: "POST",
     path: "/projects/:project/cards",
     roles: SERVICES,
     gives: "served",
+    summary: "Writes a `tool.result` card: the first of the protocol's two steps.",
+    headers: { "CG-Lease": "The lease of a leased call." },
+    answers: SERVICE_OPERATIONS.put_card.answers,
     body: SERVICE_OPERATIONS.put_card.body,
     maxBytes: SERVICE_OPERATIONS.put_card.maxBytes,
     anyText: SERVICE_OPERATIONS.put_card.anyText,
@@ -160,6 +167,9 @@ export const serviceRoutes: readonly Route[] = [
     path: "/projects/:project/reports",
     roles: SERVICES,
     gives: "served",
+    summary: "Reports a result card: the second of the protocol's two steps.",
+    headers: { "CG-Tool-Call-Id": "The call that the report is about.", "CG-Lease": "The lease of a leased call." },
+    answers: SERVICE_OPERATIONS.report.answers,
     body: SERVICE_OPERATIONS.report.body,
     maxBytes: SERVICE_OPERATIONS.report.maxBytes,
     handle: async (call) => {

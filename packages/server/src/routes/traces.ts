@@ -1,9 +1,11 @@
 // A trace: calls, steps and the turns they started, as one tree.
 
 import { ToolplaneError } from "@toolplane/protocol";
+import { z } from "zod";
+import { text, textOrNull } from "../http/answers.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { PEOPLE, type Route, route } from "../http/route.ts";
-import { planTree } from "../traces/trace-tree.ts";
+import { planTree, traceNodeBody } from "../traces/trace-tree.ts";
 
 export const traceRoutes: readonly Route[] = [
   route({
@@ -11,7 +13,18 @@ export const traceRoutes: readonly Route[] = [
     path: "/projects/:project/traces/:trace",
     roles: PEOPLE,
     gives: "work",
-    handle: async ({ engine, params, context }) => {
+    summary: "Everything that came of one request, as one tree of turns, steps and calls.",
+    answers: {
+      200: z
+        .strictObject({
+          trace_id: text,
+          tree: z.array(traceNodeBody),
+          edges: z.array(z.strictObject({ from_turn_id: text, from_step_id: textOrNull, to_turn_id: text })),
+          is_cut: z.boolean(),
+        })
+        .meta({ id: "Trace" }),
+    },
+    handle: async ({ engine, params, reply }) => {
       const projectId = params.project ?? "";
       const traceId = (params.trace ?? "").toLowerCase();
       const trace = await engine.traces.read(projectId, traceId);
@@ -24,7 +37,7 @@ export const traceRoutes: readonly Route[] = [
           ? []
           : [{ from_turn_id: parentAgentTurnId, from_step_id: parentStepId, to_turn_id: agentTurnId }],
       );
-      return context.json({ trace_id: traceId, tree: planTree(trace), edges, is_cut: trace.isCut });
+      return reply(200, { trace_id: traceId, tree: planTree(trace), edges, is_cut: trace.isCut });
     },
   }),
 ];

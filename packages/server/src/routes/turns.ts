@@ -7,24 +7,22 @@ import { personOf } from "../http/actor-of.ts";
 import { cardsToGive, checkMayStart } from "../http/agent-rights.ts";
 import { answerList } from "../http/answer-list.ts";
 import { answerPage } from "../http/answer-page.ts";
+import { pageOf, text } from "../http/answers.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import type { Own } from "../http/own.ts";
-import { pageQuery } from "../http/page-query.ts";
+import { pageQuery, spanOf, timeQuery } from "../http/page-query.ts";
 import { CALLERS, LARGE_BODY_BYTES, READERS, type Route, route } from "../http/route.ts";
+import { exportTurn, turnExportBody } from "../turns/export-turn.ts";
 import { askFields, planAsk } from "../turns/plan-ask.ts";
-import { askedDetail, readTurn, turnBody } from "../turns/turn-body.ts";
-
-const TURN_STATUSES = [
-  "queued",
-  "dispatched",
-  "running",
-  "suspended",
-  "success",
-  "failed",
-  "canceled",
-  "timeout",
-  "partial",
-] as const;
+import {
+  askedDetail,
+  askedTurnBody,
+  readTurn,
+  TURN_STATUSES,
+  turnBody,
+  turnDetailBody,
+  turnShape,
+} from "../turns/turn-body.ts";
 
 const waitSeconds = z.coerce.number().min(0).max(MAX_WAIT_SECONDS);
 
@@ -65,9 +63,16 @@ export const turnRoutes: readonly Route[] = [
     path: "/projects/:project/agents/:agent/turns",
     roles: CALLERS,
     gives: "own",
+    summary: "Starts a turn of an agent, and waits for its end if asked.",
+    headers: {
+      "Idempotency-Key": "In place of `correlation_id`.",
+      traceparent: "The trace that the turn joins.",
+      tracestate: "Of the trace.",
+    },
+    answers: { 200: askedTurnBody, 202: askedTurnBody },
     body: askBody,
     maxBytes: LARGE_BODY_BYTES,
-    handle: async ({ engine, params, body, caller, own, context, signal }) => {
+    handle: async ({ engine, params, body, caller, own, context, signal, reply }) => {
       const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
       const said = { projectId, channelId: body.channel_id ?? DEFAULT_CHANNEL, agentId: caller.actorId };
       const saidDepth = checkCallerHeaders(context.req.raw.headers, said);
@@ -95,7 +100,7 @@ export const turnRoutes: readonly Route[] = [
         repeated: ({ agentTurnId }) => own.check("turn", agentTurnId),
       });
       const detail = await askedDetail(engine, asked);
-      return context.json(detail, detail.ended_at === null ? 202 : 200);
+      return reply(detail.ended_at === null ? 202 : 200, detail);
     },
   }),
   route({
@@ -103,10 +108,15 @@ export const turnRoutes: readonly Route[] = [
     path: "/projects/:project/turns",
     roles: READERS,
     gives: "own",
+    summary: "Turns, newest first.",
+    answers: { 200: pageOf(turnShape) },
     query: pageQuery.extend({
       agent_id: z.string().max(128).optional(),
       status: z.enum(TURN_STATUSES).optional(),
       parent_agent_turn_id: z.string().max(128).optional(),
+      trace_id: z.string().max(64).toLowerCase().optional(),
+      error_code: z.string().max(64).optional(),
+      ...timeQuery,
     }),
     handle: async (call) => {
       const { engine, params, query, own } = call;
@@ -114,6 +124,9 @@ export const turnRoutes: readonly Route[] = [
         agentId: await listedAgent(own, query),
         status: query.status,
         parentAgentTurnId: query.parent_agent_turn_id,
+        traceId: query.trace_id,
+        errorCode: query.error_code,
+        ...spanOf(query),
         limit: query.limit,
         cursor: query.cursor,
       });
@@ -130,6 +143,8 @@ export const turnRoutes: readonly Route[] = [
     path: "/projects/:project/turns/:turn",
     roles: READERS,
     gives: "turn",
+    summary: "One turn with its steps, and what it waits for.",
+    answers: { 200: turnDetailBody },
     // `detail=full`: what was said and done, too. A caller that waits for a deliverable does not need it.
     query: z.strictObject({ wait_seconds: waitSeconds.optional(), detail: z.enum(["full"]).optional() }),
     handle: async (call) => {
@@ -142,16 +157,32 @@ export const turnRoutes: readonly Route[] = [
     },
   }),
   route({
+    method: "GET",
+    path: "/projects/:project/turns/:turn/export",
+    roles: READERS,
+    gives: "turn",
+    summary: "A turn with its steps, calls and cards, to keep or to check elsewhere; long ones in pages.",
+    query: z.strictObject({ cursor: z.string().max(1_024).optional() }),
+    answers: { 200: turnExportBody },
+    handle: async (call) => {
+      const { engine, own, params, query } = call;
+      const { cards, ...rest } = await exportTurn({ engine, own, ...keyFrom(params), cursor: query.cursor });
+      return answerList(call, "cards", cards, rest);
+    },
+  }),
+  route({
     method: "POST",
     path: "/projects/:project/turns/:turn/stop",
     roles: CALLERS,
     gives: "turn",
+    summary: "Ends a turn; its open calls are canceled.",
+    answers: { 200: z.strictObject({ agent_turn_id: text, stopped: z.boolean(), status: z.enum(TURN_STATUSES) }) },
     body: z.strictObject({ reason: z.string().max(500).optional() }),
-    handle: async ({ engine, params, body, caller, context }) => {
+    handle: async ({ engine, params, body, caller, reply }) => {
       const key = keyFrom(params);
       const asked = { ...key, actorId: caller.actorId, reason: body.reason, by: personOf(caller) };
       const { stopped, status } = await engine.turns.stop(asked);
-      return context.json({ agent_turn_id: key.agentTurnId, stopped, status });
+      return reply(200, { agent_turn_id: key.agentTurnId, stopped, status });
     },
   }),
 ];

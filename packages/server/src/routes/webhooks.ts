@@ -4,11 +4,46 @@ import { type Delivery, ENDS_OF_CALL, type Webhook } from "@toolplane/engine";
 import { z } from "zod";
 import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
+import { type BodyOf, NOTHING, pageOf, text, textOrNull, time, timeOrNull } from "../http/answers.ts";
+import { refuseUnknownProject } from "../http/known-project.ts";
 import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
 import { OPERATORS, type Route, route } from "../http/route.ts";
 import { webhooksAreOff } from "../webhooks/webhook-door.ts";
 
-const webhookBody = ({ projectId, webhookId, url, events, createdBy, createdAt }: Webhook) => ({
+const webhookShape = z
+  .strictObject({
+    project_id: text,
+    webhook_id: text,
+    url: text,
+    events: z.array(text),
+    created_by: text,
+    created_at: time,
+  })
+  .meta({ id: "Webhook" });
+
+const deliveryShape = z
+  .strictObject({
+    delivery_id: text,
+    webhook_id: textOrNull,
+    event: text,
+    status: z.enum(["pending", "delivered", "dead"]),
+    attempts: z.int(),
+    next_attempt_at: timeOrNull,
+    last_status: z.int().nullable(),
+    last_error: textOrNull,
+    created_at: time,
+    ended_at: timeOrNull,
+  })
+  .meta({ id: "WebhookDelivery" });
+
+const webhookBody = ({
+  projectId,
+  webhookId,
+  url,
+  events,
+  createdBy,
+  createdAt,
+}: Webhook): BodyOf<typeof webhookShape> => ({
   project_id: projectId,
   webhook_id: webhookId,
   url,
@@ -17,7 +52,7 @@ const webhookBody = ({ projectId, webhookId, url, events, createdBy, createdAt }
   created_at: createdAt.toISOString(),
 });
 
-const deliveryBody = (delivery: Delivery) => ({
+const deliveryBody = (delivery: Delivery): BodyOf<typeof deliveryShape> => ({
   delivery_id: delivery.deliveryId,
   webhook_id: delivery.webhookId,
   event: delivery.event,
@@ -38,20 +73,20 @@ export const webhookRoutes: readonly Route[] = [
     path: `${P}/webhooks`,
     roles: OPERATORS,
     gives: "project",
+    summary: "Makes a webhook; its secret signs what is sent and is never shown.",
+    answers: { 201: webhookShape },
     body: z.strictObject({
       url: z.string().min(1).max(2_048),
       events: z.array(z.string().min(1).max(64)).min(1).max(20).optional(),
       secret: z.string().min(1).max(256),
     }),
-    handle: async ({ engine, webhooks, params, body, caller, context }) => {
-      if (webhooks === undefined) throw webhooksAreOff();
+    handle: async ({ engine, webhooks, params, body, caller, reply }) => {
       const projectId = params.project ?? "";
+      await refuseUnknownProject(engine, projectId);
+      if (webhooks === undefined) throw webhooksAreOff();
       const accepted = webhooks.accept(projectId, { ...body, events: body.events ?? ENDS_OF_CALL });
       const by = actorOf(caller);
-      return context.json(
-        webhookBody(await engine.webhooks.create({ ...accepted, projectId, createdBy: by.actor }, by)),
-        201,
-      );
+      return reply(201, webhookBody(await engine.webhooks.create({ ...accepted, projectId, createdBy: by.actor }, by)));
     },
   }),
   route({
@@ -59,7 +94,9 @@ export const webhookRoutes: readonly Route[] = [
     path: `${P}/webhooks`,
     roles: OPERATORS,
     gives: "project",
+    summary: "The webhooks of a project.",
     query: pageQuery,
+    answers: { 200: pageOf(webhookShape) },
     handle: async (call) => {
       const { engine, params, query } = call;
       const limit = query.limit ?? 100;
@@ -74,6 +111,8 @@ export const webhookRoutes: readonly Route[] = [
     path: `${P}/webhooks/:webhook`,
     roles: OPERATORS,
     gives: "project",
+    summary: "Deletes a webhook.",
+    answers: { 204: NOTHING },
     handle: async ({ engine, params, caller, context }) => {
       await engine.webhooks.remove(params.project ?? "", params.webhook ?? "", actorOf(caller));
       return context.body(null, 204);
@@ -84,6 +123,8 @@ export const webhookRoutes: readonly Route[] = [
     path: `${P}/webhooks/:webhook/deliveries`,
     roles: OPERATORS,
     gives: "project",
+    summary: "What was sent to a webhook, newest first.",
+    answers: { 200: pageOf(deliveryShape) },
     query: pageQuery.extend({ status: z.enum(["pending", "delivered", "dead"]).optional() }),
     handle: async (call) => {
       const { engine, params, query } = call;
@@ -99,8 +140,11 @@ export const webhookRoutes: readonly Route[] = [
     path: `${P}/webhook-deliveries/:delivery/replay`,
     roles: OPERATORS,
     gives: "project",
-    handle: async ({ engine, params, caller, context }) =>
-      context.json(
+    summary: "Sends a delivery again.",
+    answers: { 200: deliveryShape },
+    handle: async ({ engine, params, caller, reply }) =>
+      reply(
+        200,
         deliveryBody(await engine.webhooks.replay(params.project ?? "", params.delivery ?? "", actorOf(caller))),
       ),
   }),

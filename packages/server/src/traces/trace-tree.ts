@@ -1,18 +1,25 @@
 // A trace as one tree: a turn has steps, a step has calls and the turns that came of it. What has no parent here is a root. Pure.
 
 import type { CallView, StepView, Trace, TurnView } from "@toolplane/engine";
+import { z } from "zod";
+import { type BodyOf, text, textOrNull, timeOrNull } from "../http/answers.ts";
 
-export interface TraceNode {
-  readonly kind: "turn" | "step" | "call";
-  readonly id: string;
-  /** The agent of a turn, the tool of a call. */
-  readonly name: string | null;
-  readonly status: string;
-  readonly error_code: string | null;
-  readonly started_at: string | null;
-  readonly ended_at: string | null;
-  readonly children: readonly TraceNode[];
-}
+export const traceNodeBody = z
+  .strictObject({
+    kind: z.enum(["turn", "step", "call"]),
+    id: text,
+    name: textOrNull.meta({ description: "The agent of a turn, the tool of a call." }),
+    status: text,
+    error_code: textOrNull,
+    started_at: timeOrNull,
+    ended_at: timeOrNull,
+    get children() {
+      return z.array(traceNodeBody);
+    },
+  })
+  .meta({ id: "TraceNode" });
+
+export type TraceNode = BodyOf<typeof traceNodeBody>;
 
 const byStart = (a: TraceNode, b: TraceNode): number =>
   (a.started_at ?? "").localeCompare(b.started_at ?? "") || a.id.localeCompare(b.id);

@@ -1,17 +1,92 @@
 // A turn as the API shows it, whichever way it was asked for.
 
 import { type AskedTurn, type Engine, notThere, type TurnView } from "@toolplane/engine";
-import type { Card, ToolplaneError } from "@toolplane/protocol";
+import { type Card, RESULT_STATUSES, type ToolplaneError } from "@toolplane/protocol";
+import { z } from "zod";
+import { anyObject, type BodyOf, text, textOrNull, time, timeOrNull } from "../http/answers.ts";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
 import { explainTurn } from "../why/explain-turn.ts";
 import { readStory } from "./turn-story.ts";
 
-export const turnBody = (turn: TurnView) => ({
+export const TURN_STATUSES = ["queued", "dispatched", "running", "suspended", ...RESULT_STATUSES] as const;
+
+const turnFields = {
+  agent_turn_id: text,
+  agent_id: text,
+  source_agent_id: text,
+  kind: z.enum(["turn", "ui_action"]),
+  status: z.enum(TURN_STATUSES),
+  turn_epoch: z.int(),
+  step_count: z.int(),
+  waiting_tool_count: z.int(),
+  channel_id: text,
+  correlation_id: text,
+  recursion_depth: z.int(),
+  trace_id: text,
+  parent_agent_id: textOrNull,
+  parent_agent_turn_id: textOrNull,
+  parent_step_id: textOrNull,
+  continues: textOrNull,
+  profile_box_id: text,
+  context_box_id: text,
+  output_box_id: text,
+  deliverable_card_id: textOrNull,
+  error: z.strictObject({ code: text, message: text }).nullable(),
+  created_at: time,
+  dispatched_at: timeOrNull,
+  ended_at: timeOrNull,
+};
+
+/** A turn in a list. */
+export const turnShape = z.strictObject(turnFields).meta({ id: "Turn" });
+
+/** The answer to a request for a turn. */
+export const askedTurnBody = z
+  .strictObject({ ...turnFields, deliverable: z.unknown(), idempotent: z.boolean() })
+  .meta({ id: "AskedTurn" });
+
+const storyCall = z.strictObject({
+  tool_call_id: text,
+  tool_name: text,
+  arguments: z.unknown(),
+  local: z.literal(true).optional(),
+  status: textOrNull,
+  result: z.unknown().optional(),
+  error: z.unknown().optional(),
+  asked_at: time,
+  answered_at: timeOrNull,
+});
+
+const stepFields = {
+  step_id: text,
+  status: text,
+  tool_call_ids: z.array(text),
+  error: textOrNull,
+  metadata: anyObject,
+  started_at: time,
+  ended_at: timeOrNull,
+};
+
+/** A turn that is looked at alone; `instruction`, `thought` and `calls` with `detail=full`. */
+export const turnDetailBody = z
+  .strictObject({
+    ...turnFields,
+    deliverable: z.unknown(),
+    instruction: textOrNull.optional(),
+    why: textOrNull,
+    todo: textOrNull,
+    steps: z.array(
+      z.strictObject({ ...stepFields, thought: textOrNull.optional(), calls: z.array(storyCall).optional() }),
+    ),
+  })
+  .meta({ id: "TurnDetail" });
+
+export const turnBody = (turn: TurnView): BodyOf<typeof turnShape> => ({
   agent_turn_id: turn.agentTurnId,
   agent_id: turn.agentId,
   source_agent_id: turn.sourceAgentId,
-  kind: turn.kind as string,
-  status: turn.status as string,
+  kind: turn.kind,
+  status: turn.status,
   turn_epoch: turn.turnEpoch,
   step_count: turn.stepCount,
   waiting_tool_count: turn.waitingCount,
@@ -47,7 +122,10 @@ const detailOf = async (engine: Pick<Engine, "cards">, turn: TurnView) => {
 const noTurn = (turnId: string): ToolplaneError => notThere("turn", turnId, undefined);
 
 /** The answer to a request for a turn; its deliverable is read only if this process did not write it. */
-export const askedDetail = async (engine: Pick<Engine, "cards">, { spawned, turn, deliverable }: AskedTurn) => {
+export const askedDetail = async (
+  engine: Pick<Engine, "cards">,
+  { spawned, turn, deliverable }: AskedTurn,
+): Promise<BodyOf<typeof askedTurnBody>> => {
   if (turn === undefined) throw noTurn(spawned.agentTurnId);
   const { idempotent } = spawned;
   return deliverable === undefined
@@ -68,7 +146,7 @@ export const readTurn = async (
   key: { readonly projectId: string; readonly agentTurnId: string },
   waitMs: number,
   signal?: AbortSignal,
-): Promise<Readonly<Record<string, unknown>> & { readonly steps: readonly unknown[] }> => {
+): Promise<BodyOf<typeof turnDetailBody>> => {
   const turn = waitMs <= 0 ? await engine.turns.get(key) : await engine.turns.wait(key, waitMs, signal);
   if (turn === undefined) throw notThere("turn", key.agentTurnId, await engine.history.tombstone(key));
   const taken = await engine.turns.steps(key);

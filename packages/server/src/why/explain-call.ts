@@ -12,23 +12,27 @@ import {
 } from "@toolplane/engine";
 import { isRecord } from "@toolplane/protocol";
 import { isLegacySubject } from "@toolplane/protocol/v1r3";
+import { z } from "zod";
 import { parametersOf, planShownArguments } from "../calls/shown-arguments.ts";
 import { type HostProblem, NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
+import { anyObject, type BodyOf, text, textOrNull } from "../http/answers.ts";
 import { describeProcess, type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
 import { adviceForCall } from "./call-advice.ts";
 import { limitFacts, planLimitWhy } from "./limit-problem.ts";
 import { findPinnedProblem, type PinnedProblem, planPinnedWhy } from "./pinned-problem.ts";
 import { isHostTarget, planRoleProblem, roleServing } from "./role-problem.ts";
 
-export interface Explanation {
-  readonly tool_call_id: string;
-  readonly status: string;
-  /** One sentence a person can act on. */
-  readonly why: string;
-  /** What to do about it, when there is something to do. */
-  readonly todo: string | null;
-  readonly facts: Readonly<Record<string, unknown>>;
-}
+export const explanationBody = z
+  .strictObject({
+    tool_call_id: text,
+    status: text,
+    why: text.meta({ description: "One sentence a person can act on." }),
+    todo: textOrNull.meta({ description: "What to do about it, when there is something to do." }),
+    facts: anyObject,
+  })
+  .meta({ id: "Explanation" });
+
+export type Explanation = BodyOf<typeof explanationBody>;
 
 export interface WhyFacts {
   readonly view: CallView;

@@ -1,0 +1,116 @@
+// Heads, steps and edges as people and programs read them. "offset 0" keeps a lookup a lookup.
+
+import type { Statement } from "../sql/database.ts";
+
+export interface HeadStateRow {
+  readonly agent_id: string;
+  readonly status: string;
+  readonly active_agent_turn_id: string | null;
+  readonly active_channel_id: string | null;
+  readonly turn_epoch: number;
+  readonly active_recursion_depth: number;
+  readonly parent_step_id: string | null;
+  readonly trace_id: string | null;
+  readonly profile_box_id: string | null;
+  readonly context_box_id: string | null;
+  readonly output_box_id: string | null;
+  readonly waiting_tool_count: number;
+  readonly resume_deadline: Date | null;
+  readonly updated_at: Date;
+}
+
+/** By agent. $1 project, $2 after this agent, $3 limit, $4 channel or null, $5 status or null. */
+export const LIST_HEADS: Statement = {
+  name: "lineage.list-heads",
+  text: `
+select agent_id, status, active_agent_turn_id, active_channel_id, turn_epoch::float8 as turn_epoch, active_recursion_depth, parent_step_id,
+       trace_id, profile_box_id, context_box_id, output_box_id, waiting_tool_count, resume_deadline, updated_at
+  from state.heads
+ where project_id = $1 and agent_id > $2::text
+   and ($4::text is null or active_channel_id = $4::text) and ($5::text is null or status = $5::text)
+ order by project_id, agent_id
+ limit $3::int`,
+};
+
+export interface StepStateRow {
+  readonly step_id: string;
+  readonly agent_id: string;
+  readonly agent_turn_id: string;
+  readonly channel_id: string;
+  readonly parent_step_id: string | null;
+  readonly trace_id: string | null;
+  readonly status: string;
+  readonly tool_call_ids: readonly string[];
+  readonly error: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly started_at: Date;
+  readonly ended_at: Date | null;
+}
+
+/** In the order of the turns, newest first of each. $1 project, $2 turns. */
+export const STEPS_OF_TURNS: Statement = {
+  name: "lineage.steps-of-turns",
+  text: `
+select s.step_id, s.agent_id, s.agent_turn_id, s.channel_id, s.parent_step_id, s.trace_id, s.status, s.tool_call_ids, s.error, s.metadata,
+       s.started_at, s.ended_at
+  from unnest($2::text[]) with ordinality as t (agent_turn_id, ord)
+ cross join lateral (
+   select * from state.steps x where x.agent_turn_id = t.agent_turn_id and x.project_id = $1 offset 0) s
+ order by t.ord, s.started_at desc, s.step_id desc`,
+};
+
+export interface ExecutionEdgeRow {
+  readonly edge_id: string;
+  readonly channel_id: string;
+  readonly primitive: string;
+  readonly edge_phase: string;
+  readonly source_agent_id: string | null;
+  readonly source_turn_id: string | null;
+  readonly source_step_id: string | null;
+  readonly target_agent_id: string;
+  readonly target_turn_id: string | null;
+  readonly correlation_id: string;
+  readonly recursion_depth: number;
+  readonly trace_id: string | null;
+  readonly parent_step_id: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly created_at: Date;
+}
+
+// The first from the id on, in the order of the key: only the key leads there. Asked by equality, another index that begins with the
+// project costs the same on an empty table.
+/** The stored ones among these. $1 project, $2 edges. */
+export const READ_EDGES: Statement = {
+  name: "lineage.read-edges",
+  text: `
+select e.edge_id, e.channel_id, e.primitive, e.edge_phase, e.source_agent_id, e.source_turn_id, e.source_step_id, e.target_agent_id,
+       e.target_turn_id, e.correlation_id, e.recursion_depth, e.trace_id, e.parent_step_id, e.metadata, e.created_at
+  from unnest($2::text[]) as i (edge_id)
+ cross join lateral (
+   select * from state.edges x where x.project_id = $1 and x.edge_id >= i.edge_id order by x.project_id, x.edge_id limit 1) e
+ where e.edge_id = i.edge_id`,
+};
+
+export interface IdentityEdgeRow {
+  readonly edge_id: string;
+  readonly channel_id: string;
+  readonly action: string;
+  readonly source_agent_id: string | null;
+  readonly target_agent_id: string;
+  readonly trace_id: string | null;
+  readonly parent_step_id: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly created_at: Date;
+}
+
+/** $1 project, $2 before this edge or null, $3 limit, $4 agent or null, $5 action or null. */
+export const LIST_IDENTITY_EDGES: Statement = {
+  name: "lineage.list-identity-edges",
+  text: `
+select edge_id, channel_id, action, source_agent_id, target_agent_id, trace_id, parent_step_id, metadata, created_at
+  from state.identity_edges
+ where project_id = $1 and edge_id < coalesce($2::text, chr(1114111))
+   and ($4::text is null or target_agent_id = $4::text or source_agent_id = $4::text) and ($5::text is null or action = $5::text)
+ order by project_id desc, edge_id desc
+ limit $3::int`,
+};

@@ -1,0 +1,135 @@
+// What a schema found wrong, in our words: what was expected, and what came. The path is said beside it (parse-with.ts).
+// Only a short word is quoted where one of several words was expected; other texts are described by their length, because a text in
+// the wrong place may be a secret (I8).
+
+import { shortText } from "../json/json-path.ts";
+
+/** A complaint quotes what it found, for example an unknown key, which may be a megabyte long. */
+const MAX_ISSUE_LENGTH = 300;
+const MAX_QUOTED = 40;
+
+/** What zod, and libraries that follow its shape, put into an error. The further fields depend on the code. */
+export interface SchemaIssue {
+  readonly path?: readonly PropertyKey[] | undefined;
+  readonly message: string;
+  readonly code?: string | undefined;
+  readonly origin?: unknown;
+  readonly minimum?: unknown;
+  readonly maximum?: unknown;
+  readonly inclusive?: unknown;
+  readonly divisor?: unknown;
+  readonly values?: unknown;
+  readonly keys?: unknown;
+  readonly format?: unknown;
+}
+
+/** The value that was checked, where it is known. */
+export interface Checked {
+  readonly input: unknown;
+}
+
+const EXPECTED = "Invalid input: expected ";
+const OPTION = "Invalid option: ";
+/** The beginnings of zod's own words; a schema with words of its own keeps them. */
+const DEFAULT_WORDS = /^(Invalid |Too (small|big): |Unrecognized keys?: )/;
+
+const valueAt = (input: unknown, path: readonly PropertyKey[]): unknown => {
+  let value = input;
+  for (const key of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return value;
+};
+
+const typeText = (value: unknown): string => {
+  if (Array.isArray(value)) return "array";
+  return value === null ? "null" : typeof value;
+};
+
+const UNITS: Readonly<Record<string, string>> = { string: "characters", array: "items", map: "entries", set: "items" };
+
+const sizeText = (value: unknown): string => {
+  const size = typeof value === "string" || Array.isArray(value) ? value.length : undefined;
+  return size === undefined ? typeText(value) : String(size);
+};
+
+const came = (value: unknown): string =>
+  typeof value === "number" || typeof value === "bigint" || typeof value === "boolean"
+    ? String(value)
+    : typeText(value);
+
+const boundText = (issue: SchemaIssue, checked: Checked | undefined, isLeast: boolean): string => {
+  const bound = String(isLeast ? issue.minimum : issue.maximum);
+  const unit = UNITS[String(issue.origin)];
+  const strict = issue.inclusive === false;
+  const how = isLeast ? (strict ? "more than" : "at least") : strict ? "less than" : "at most";
+  const value = checked && valueAt(checked.input, issue.path ?? []);
+  const got = checked === undefined ? "" : `, got ${unit === undefined ? came(value) : sizeText(value)}`;
+  return `expected ${how} ${bound}${unit === undefined ? "" : ` ${unit}`}${got}`;
+};
+
+const typeIssueText = (message: string): string => {
+  const [expected = "", received = ""] = message.slice(EXPECTED.length).split(", received ");
+  const wanted = expected === "int" ? "a whole number" : expected;
+  if (received === "undefined") return expected === "nonoptional" ? "missing" : `missing, expected ${wanted}`;
+  return received === ""
+    ? `expected ${wanted}`
+    : `expected ${wanted}, got ${received === "NaN" ? "something else" : received}`;
+};
+
+const optionText = (issue: SchemaIssue, checked: Checked | undefined): string => {
+  const expected = issue.message.startsWith(OPTION)
+    ? issue.message.slice(OPTION.length)
+    : issue.message.replace(/^Invalid input: /, "");
+  if (checked === undefined) return expected;
+  const value = valueAt(checked.input, issue.path ?? []);
+  if (value === undefined) return `missing, ${expected}`;
+  const isShort = typeof value === "string" && value.length <= MAX_QUOTED;
+  return `${expected}, got ${isShort ? JSON.stringify(value) : came(value)}`;
+};
+
+const FORMATS: Readonly<Record<string, string>> = {
+  datetime: "a time as 2026-01-31T12:00:00Z",
+  uuid: "a UUID",
+  url: "a URL",
+  email: "an e-mail address",
+  safeint: "a whole number",
+};
+
+const keysText = (keys: unknown): string => {
+  const names = (Array.isArray(keys) ? keys : []).map((key) => JSON.stringify(String(key)));
+  return `unknown ${names.length === 1 ? "key" : "keys"} ${names.join(", ")}`;
+};
+
+const ownWords = (issue: SchemaIssue, checked: Checked | undefined): string => {
+  switch (issue.code) {
+    case "invalid_type":
+      return typeIssueText(issue.message);
+    case "too_small":
+      return boundText(issue, checked, true);
+    case "too_big":
+      return boundText(issue, checked, false);
+    case "invalid_value":
+      return optionText(issue, checked);
+    case "unrecognized_keys":
+      return keysText(issue.keys);
+    case "invalid_format":
+      return FORMATS[String(issue.format)] === undefined
+        ? "does not have the expected form"
+        : `expected ${FORMATS[String(issue.format)]}`;
+    case "not_multiple_of":
+      return `expected a multiple of ${String(issue.divisor)}`;
+    case "invalid_union":
+      return "has none of the forms that are allowed here";
+    case "invalid_key":
+      return "has a key that is not allowed";
+    case "invalid_element":
+      return "has a value that is not allowed";
+    default:
+      return issue.message.startsWith(EXPECTED) ? typeIssueText(issue.message) : issue.message;
+  }
+};
+
+export const describeSchemaIssue = (issue: SchemaIssue, checked?: Checked): string =>
+  shortText(DEFAULT_WORDS.test(issue.message) ? ownWords(issue, checked) : issue.message, MAX_ISSUE_LENGTH);
