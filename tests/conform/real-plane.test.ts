@@ -1,6 +1,6 @@
 // The right services of the corpus against the real server: what conform calls right is what works.
 
-import { RIGHT_HABITS, RIGHT_SERVICES, startPlainService } from "@toolplane/testkit";
+import { RIGHT_HABITS, RIGHT_SERVICES, startPlainService, until } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Stack, startStack } from "../cli/stack.ts";
 
@@ -20,8 +20,10 @@ test.each([
   const service = RIGHT_SERVICES.find((one) => one.name === name);
   const connection = { url: stack.url, token: await stack.toolToken("text"), projectId: "demo", target: "text" };
   const serving = startPlainService(service?.habits ?? RIGHT_HABITS, connection);
+  await using _ = { [Symbol.asyncDispose]: () => serving.stop() };
+  const isRegistered = async () => (await stack.run(["tools", "show", "count_words"])).code === 0;
+  await until("the service to register its tool", isRegistered);
   const call = await stack.json("call", "count_words", '{"text": "one two three"}', "--wait", "30s");
-  await serving.stop();
   // The call keeps the command's word (I11); the override is in the result.
   expect(call).toMatchObject({ status: "success", result, after_execution: "suspend" });
 });

@@ -104,7 +104,7 @@ describe("a parent that goes", () => {
       const last = stack.call("text__slow", { ms: 500 });
       await until(
         "the call to run",
-        async () => JSON.stringify((await stack.hosts())[0]?.processes).includes('"in_flight":1'),
+        async () => JSON.stringify(await stack.hosts()).includes('"in_flight":1'),
         TEST_MS,
       );
       const hosts = (await pidsOf(stack)).map(rememberProcess);

@@ -177,6 +177,15 @@ describe("deleting", () => {
       [projectId],
     );
     await world.ask("insert into state.gates (project_id, gate) values ($1, 't')", [projectId]);
+    await world.ask(
+      "insert into resource.webhooks (project_id, webhook_id, url, events, secret, key_id, created_by) values ($1, 'w', 'u', '{}', 's', 'k', 'sys.api')",
+      [projectId],
+    );
+    await world.ask("insert into state.webhook_readers (project_id, position) values ($1, '0')", [projectId]);
+    await world.ask(
+      "insert into state.webhook_deliveries (project_id, delivery_id, webhook_id, order_key, event, body) values ($1, 'd', 'w', 'c', 'e', '{}')",
+      [projectId],
+    );
     await world.ask("insert into bus.attached_targets (project_id, target) values ($1, 't')", [projectId]);
     await world.ask(
       "insert into bus.messages (category, project_id, subject, component, target, headers, payload) values ('evt', $1, 's', 'agent', 'a', '{}', '{}')",

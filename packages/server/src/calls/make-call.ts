@@ -58,7 +58,8 @@ const withSuggestion = async (
     toolName,
     items.map(({ definition }) => definition.tool_name),
   );
-  if (meant === undefined) return error;
+  // A tool of exactly this name was registered a moment after the call was asked for.
+  if (meant === undefined || meant === toolName) return error;
   return new ToolplaneError("not_found", `${error.message}; did you mean ${meant}?`, {
     detail: { ...error.detail, did_you_mean: meant },
   });

@@ -53,8 +53,22 @@ export const planLimitWhy = (held: HeldBack, projectId: string, nowMs: number): 
   }
 };
 
+interface LimitFacts {
+  readonly held_by: HeldBack["blockedBy"];
+  readonly of: string;
+  readonly limits: HeldBack["limits"];
+  readonly running: number;
+  readonly next_at: string | null;
+  readonly slots: readonly {
+    readonly tool_call_id: string;
+    readonly holder: string | null;
+    readonly started_at: string | null;
+    readonly run_deadline: string | null;
+  }[];
+}
+
 /** For the facts beside the sentence. */
-export const limitFacts = ({ toolName, blockedBy, limits, running, nextAt, slots }: HeldBack) => ({
+export const limitFacts = ({ toolName, blockedBy, limits, running, nextAt, slots }: HeldBack): LimitFacts => ({
   held_by: blockedBy,
   of: toolName ?? "the project",
   limits,
