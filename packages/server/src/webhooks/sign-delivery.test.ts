@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { signDelivery } from "./sign-delivery.ts";
+import { signDelivery, signingKey } from "./sign-delivery.ts";
+import { createWebhookDoor } from "./webhook-door.ts";
 import { createWebhookKey } from "./webhook-key.ts";
 
 test("[API-webhook-2] a delivery is signed as Standard Webhooks has it", () => {
@@ -13,6 +14,27 @@ test("[API-webhook-2] a delivery is signed as Standard Webhooks has it", () => {
     "webhook-timestamp": "1614265330",
     "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
   });
+});
+
+test.each([
+  ["whsec_!!!!!!!!!!!!!!!!!!!!!!!!", 0],
+  ["whsec_", 0],
+  ["whsec_YWFhYWFhYWFh", 9],
+  ["whsec_YWFhYWFhYWFhYWFhYWFhYQ", 0],
+  ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", 24],
+  ["sixteen characters", 18],
+])("[API-webhook-2] the key of %s has %i bytes", (secret, bytes) => {
+  expect(signingKey(secret)).toHaveLength(bytes);
+});
+
+test("[API-webhook-2] a secret whose key is shorter than 16 bytes is refused, however long it is written", () => {
+  const door = createWebhookDoor({
+    ...{ hosts: ["hooks.example.com"], allow: [], newId: () => "w1", key: () => createWebhookKey("one") },
+  });
+  const asked = { url: "https://hooks.example.com/", events: ["*"] };
+  for (const secret of ["whsec_!!!!!!!!!!!!!!!!!!!!!!!!", "whsec_YWFhYWFhYWFh", "short"])
+    expect(() => door.accept("demo", { ...asked, secret })).toThrow(/16 or more bytes/);
+  expect(door.accept("demo", { ...asked, secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" }).webhookId).toBe("w1");
 });
 
 test("[API-webhook-2] a sealed secret opens with its key and its name only", () => {

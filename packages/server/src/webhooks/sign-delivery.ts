@@ -5,9 +5,17 @@ import { createHmac } from "node:crypto";
 
 const PREFIX = "whsec_";
 
-/** `whsec_` and base64 is the key's bytes; any other secret is used as it is written. */
-const keyOf = (secret: string): Buffer =>
-  secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), "base64") : Buffer.from(secret, "utf8");
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/**
+ * `whsec_` and base64 is the key's bytes; any other secret is used as it is written. Empty when what follows `whsec_` is not base64:
+ * Node would read it as fewer bytes, at worst as none, and a signature with an empty key can be made by anybody.
+ */
+export const signingKey = (secret: string): Buffer => {
+  if (!secret.startsWith(PREFIX)) return Buffer.from(secret, "utf8");
+  const text = secret.slice(PREFIX.length);
+  return Buffer.from(BASE64.test(text) ? text : "", "base64");
+};
 
 export interface SignedDelivery {
   readonly deliveryId: string;
@@ -19,7 +27,9 @@ export interface SignedDelivery {
 
 export const signDelivery = ({ deliveryId, event, body, secret, nowMs }: SignedDelivery) => {
   const timestamp = String(Math.floor(nowMs / 1_000));
-  const signature = createHmac("sha256", keyOf(secret)).update(`${deliveryId}.${timestamp}.${body}`).digest("base64");
+  const signature = createHmac("sha256", signingKey(secret))
+    .update(`${deliveryId}.${timestamp}.${body}`)
+    .digest("base64");
   return {
     "content-type": "application/json",
     "user-agent": "toolplane-webhook",

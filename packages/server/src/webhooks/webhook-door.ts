@@ -4,6 +4,7 @@
 import { type AllowedOrigin, createPolicy, planTarget } from "@toolplane/egress/policy";
 import { WEBHOOK_EVENTS } from "@toolplane/engine";
 import { showName, ToolplaneError } from "@toolplane/protocol";
+import { signingKey } from "./sign-delivery.ts";
 import type { Sealed, WebhookKey } from "./webhook-key.ts";
 
 export interface AskedWebhook {
@@ -55,7 +56,8 @@ export const createWebhookDoor = ({ hosts, allow, key, newId }: WebhookDoorOptio
       if (hosts.length === 0) throw webhooksAreOff();
       const target = planTarget(url, policy);
       if (target.url.hash !== "") throw refuse("the address of a webhook has no part after #");
-      if (secret.length < LEAST_SECRET) throw refuse(`the secret of a webhook has ${LEAST_SECRET} or more characters`);
+      if (signingKey(secret).length < LEAST_SECRET)
+        throw refuse(`the secret of a webhook has ${LEAST_SECRET} or more bytes, behind whsec_ as base64`);
       const unknown = events.find((event) => !KNOWN.has(event));
       if (unknown !== undefined)
         throw refuse(`there is no event ${showName(unknown)}; there are ${[...KNOWN].join(", ")}`);
