@@ -17,6 +17,7 @@ export const rules = [
   { id: "SEC-own-held", source: "interfaces 4", part: "server", text: "A tool's token reads the card of a call of its target while the call is held, and no other card." },
   { id: "SEC-own-revoked", source: "interfaces 4", part: "server", text: "A token that is revoked anywhere, or expires, ends its open streams and its waiting requests." },
   { id: "SEC-memory-bodies", source: "security 11", part: "server", text: "Bodies are bounded for each route, for each token and in all before they are read; one that stops in the middle is given up." },
+  { id: "SEC-memory-mcp", source: "security 11", part: "server", text: "Messages that MCP sessions keep for a client that reconnects are bounded in bytes, for each session and in all." },
   { id: "SEC-memory-readers", source: "security 11", part: "server", text: "Readers of events are bounded in number and in bytes; one that does not read is let go with a reason and cut off." },
   { id: "SEC-memory-answers", source: "security 11", part: "server", text: "Answers of a batch are made in small pieces while they are read, a list of them is bounded in bytes, open batches are bounded in number, and an answer that is never read is cut off." },
   {

@@ -12,6 +12,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Engine } from "@toolplane/engine";
 import { isRecord, isToolplaneError } from "@toolplane/protocol";
+import { watchCaller } from "../http/authenticate.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { parseBody, readBody } from "../http/read-body.ts";
 import { LARGE_BODY_BYTES, type RouteCall } from "../http/route.ts";
@@ -205,7 +206,7 @@ export const serveMcp = async (call: Call): Promise<Response> => {
     }
   // A request counts as answered when its stream begins, but its token is watched and its place is taken until the stream ends.
   const place = call.batchReaders.open(caller.token.tokenId);
-  const watch = engine.tokens.watch(caller.token);
+  const watch = watchCaller(engine, caller);
   const hold = AbortSignal.any([raw.signal, draining, watch.ended]);
   let isHeld = true;
   const ended = (): void => {

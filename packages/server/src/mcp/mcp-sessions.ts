@@ -5,17 +5,15 @@
 //   - Sessions are bounded in number and age; the one that was idle longest goes first.
 
 import { randomUUID } from "node:crypto";
-import {
-  type EventStore,
-  type McpServer,
-  WebStandardStreamableHTTPServerTransport,
-} from "@modelcontextprotocol/server";
+import { type McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { systemClock } from "@toolplane/engine";
+import { createEventStores, type SessionEvents } from "./event-store.ts";
 
 export interface McpSession {
   readonly id: string;
   readonly server: McpServer;
   readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly events: SessionEvents;
   usedAt: number;
 }
 
@@ -33,35 +31,9 @@ const MAX_IN_ALL = 1_024;
 const IDLE_MS = 3_600_000;
 const MAX_ENDED = 1_024;
 
-/** Messages kept for a client that reconnects. */
-const MAX_EVENTS = 256;
-
-const createEventStore = (): EventStore => {
-  const events: { readonly id: string; readonly stream: string; readonly message: unknown }[] = [];
-  let count = 0;
-  return {
-    async storeEvent(stream, message) {
-      const id = `${++count}`;
-      events.push({ id, stream, message });
-      if (events.length > MAX_EVENTS) events.shift();
-      return id;
-    },
-    async replayEventsAfter(lastEventId, { send }) {
-      const at = events.findIndex(({ id }) => id === lastEventId);
-      const stream = events[at]?.stream ?? "";
-      if (at >= 0)
-        for (const event of events.slice(at + 1))
-          if (event.stream === stream) await send(event.id, event.message as Parameters<typeof send>[1]);
-      return stream;
-    },
-    async getStreamIdForEventId(eventId) {
-      return events.find(({ id }) => id === eventId)?.stream;
-    },
-  };
-};
-
 export const createMcpSessions = (keepAliveMs: number): McpSessions => {
   const sessions = new Map<string, McpSession>();
+  const stores = createEventStores();
   const ended = new Set<string>();
   const keyOf = (owner: string, id: string): string => `${owner} ${id}`;
 
@@ -69,6 +41,7 @@ export const createMcpSessions = (keepAliveMs: number): McpSessions => {
     const session = sessions.get(key);
     if (session === undefined) return;
     sessions.delete(key);
+    session.events[Symbol.dispose]();
     await session.server.close().catch(() => undefined);
   };
 
@@ -87,13 +60,14 @@ export const createMcpSessions = (keepAliveMs: number): McpSessions => {
       await makeRoom(owner);
       const id = randomUUID();
       const server = makeServer();
+      const events = stores.open();
       const transport = new WebStandardStreamableHTTPServerTransport({
         sessionIdGenerator: () => id,
-        eventStore: createEventStore(),
+        eventStore: events,
         keepAliveMs,
       });
       await server.connect(transport);
-      const session: McpSession = { id, server, transport, usedAt: systemClock.now() };
+      const session: McpSession = { id, server, transport, events, usedAt: systemClock.now() };
       sessions.set(keyOf(owner, id), session);
       return session;
     },
