@@ -1,4 +1,4 @@
-// The health of the plane in one line: server, store, bus, services, hosts. What is not well says what to do.
+// The health of the plane in one line: server, store, bus, services, hosts. A part that does not work shows what a person can do about it.
 
 import { type ReactNode, useEffect } from "react";
 import { projectPath, request } from "../api/request.ts";

@@ -29,7 +29,7 @@ const enter = async (): Promise<Who> => {
 
 const outcome = (problem: ApiProblem, cameWithCode: boolean): Login => {
   if (problem.code === "server_away" || problem.status >= 500) return { state: "away", problem };
-  // Somebody who only opens the page has done nothing wrong.
+  // A person who opens the page without a session sees the login page and no error.
   return cameWithCode || problem.status !== 401 ? { state: "out", problem } : { state: "out" };
 };
 

@@ -8,7 +8,7 @@ import { type StoredCard, storedCardBody } from "../cards/card-body.ts";
 import { anyObject, type BodyOf, text, textOrNull, time, timeOrNull } from "../http/answers.ts";
 import type { Own } from "../http/own.ts";
 import { callBody, callDetail } from "../routes/call-body.ts";
-import { turnBody, turnShape } from "./turn-body.ts";
+import { stepBody, turnBody, turnShape } from "./turn-body.ts";
 
 const exportedStep = z.strictObject({
   step_id: text,
@@ -65,15 +65,7 @@ const story = async ({ engine, projectId }: ExportAsk, turn: TurnView) => {
   const taken = await engine.turns.steps(turn);
   const callIds = distinctIds(taken.flatMap(({ toolCallIds }) => toolCallIds));
   const calls = await engine.calls.find(callIds.map((toolCallId) => ({ projectId, toolCallId })));
-  const steps = taken.map((step) => ({
-    step_id: step.stepId,
-    status: step.status,
-    tool_call_ids: step.toolCallIds,
-    error: step.error,
-    metadata: step.metadata,
-    started_at: step.startedAt,
-    ended_at: step.endedAt,
-  }));
+  const steps = taken.map(stepBody);
   return { steps, calls: calls.map((call) => callDetail(call, undefined)) };
 };
 

@@ -1,6 +1,6 @@
 // A turn as the API shows it, whichever way it was asked for.
 
-import { type AskedTurn, type Engine, notThere, type TurnView } from "@toolplane/engine";
+import { type AskedTurn, type Engine, notThere, type StepView, type TurnView } from "@toolplane/engine";
 import { type Card, RESULT_STATUSES, type ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { anyObject, type BodyOf, text, textOrNull, time, timeOrNull } from "../http/answers.ts";
@@ -140,6 +140,16 @@ export interface TurnReading {
   readonly story?: { readonly forAgent: boolean } | undefined;
 }
 
+export const stepBody = (step: StepView) => ({
+  step_id: step.stepId,
+  status: step.status,
+  tool_call_ids: step.toolCallIds,
+  error: step.error,
+  metadata: step.metadata,
+  started_at: step.startedAt,
+  ended_at: step.endedAt,
+});
+
 /** The turn with its steps and what it waits for; with a wait for its end, if one is given. */
 export const readTurn = async (
   { engine, processes, story: asked }: TurnReading,
@@ -152,13 +162,7 @@ export const readTurn = async (
   const taken = await engine.turns.steps(key);
   const story = asked && (await readStory(engine, turn, taken, asked.forAgent));
   const steps = taken.map((step) => ({
-    step_id: step.stepId,
-    status: step.status,
-    tool_call_ids: step.toolCallIds,
-    error: step.error,
-    metadata: step.metadata,
-    started_at: step.startedAt,
-    ended_at: step.endedAt,
+    ...stepBody(step),
     ...story?.steps.get(step.stepId),
   }));
   const explained = await explainTurn(engine, turn, taken, processes);
