@@ -22,5 +22,5 @@ const METHODS: readonly { readonly method: Method; readonly summary: string; rea
 ];
 
 export const mcpRoutes: readonly Route[] = METHODS.map((one) =>
-  route({ ...one, path: "/mcp/:project", roles: CALLERS, gives: "own", handle: serve }),
+  route({ ...one, path: "/mcp/:project", roles: CALLERS, gives: "own", ownQuery: true, handle: serve }),
 );
