@@ -19,6 +19,7 @@ export const rules = [
   { id: "LIM-retry-2", source: "issue 20", part: "engine", text: "A retry waits as a row with its honest count of attempts, and ends with the last result when the attempts are used up." },
   { id: "LIM-break-1", source: "interfaces 3", part: "engine", text: "A breaker opens when enough runs of a window failed, lets one call through as a trial when its time is over, and closes by a success." },
   { id: "LIM-break-2", source: "interfaces 3", part: "engine", text: "While a breaker is open, new calls are refused in every process with breaker_open and when it closes, and waiting calls wait." },
+  { id: "LIM-break-3", source: "issue 20", part: "engine", text: "With `target_breaker` of a project, the runs of all tools of a target open one breaker, in every process: new calls of the target are refused, waiting ones wait, and one trial closes it." },
   { id: "LIM-door-1", source: "interfaces 4", part: "server", text: "Over HTTP a refused call is 429 or 503 with an honest Retry-After; limits are read and changed by PATCH and GET of the project." },
   { id: "LIM-why-1", source: "issue 20", part: "server", text: "`why` says in words which limit holds a call, what holds the slots, when the next may start, which breaker is open since when, and when a failed attempt is tried again." },
   { id: "LIM-door-2", source: "interfaces 4", part: "server", text: "The last connections of a server are kept for /health and /live; other requests are then refused and their connections closed." },

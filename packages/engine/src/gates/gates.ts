@@ -12,7 +12,7 @@ import type { LeasedRow } from "../calls/take-calls.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { TargetKey } from "../sessions/session-targets.ts";
 import type { Database, Queryer } from "../sql/database.ts";
-import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE } from "./gate.ts";
+import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE, targetOfGate } from "./gate.ts";
 import {
   bindCalls,
   bindLines,
@@ -39,8 +39,10 @@ import { planRoom } from "./plan-room.ts";
 
 /** Why a queued call may not pass its gate now. */
 export interface HeldBack {
-  /** The tool whose limit holds it; undefined: the limit of its project. */
+  /** The tool whose limit holds it; undefined: the limit of its project or its target. */
   readonly toolName: string | undefined;
+  /** The target whose breaker holds it. */
+  readonly target: string | undefined;
   readonly blockedBy: GateBlock;
   readonly limits: GateLimits;
   readonly running: number;
@@ -98,12 +100,19 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
   /** When the next call of a target may pass. */
   const wakeAt = new LRUCache<string, { readonly key: TargetKey; readonly at: number }>({ max: MAX_REMEMBERED });
 
+  const roomOf = (row: GateRow) => planRoom(gateStateOf(row));
+  /** The gate of the target of a request that lets nothing pass. */
+  const closedTarget = (rows: readonly GateRow[], ord: number): GateRow | undefined =>
+    rows.find((row) => row.ord === ord && targetOfGate(row.gate) !== undefined && roomOf(row).room === 0);
+
   /** Only what time alone will open is worth a look at a certain time; a freed slot rings. */
   const noteTimes = (rows: readonly TargetKey[], found: readonly GateRow[]): void => {
     for (const [index, key] of rows.entries()) {
-      const times = found.flatMap((row) => {
-        const { room, nextMs } = planRoom(gateStateOf(row));
-        return row.waits && row.ord === index + 1 && room === 0 && nextMs !== undefined ? [nextMs] : [];
+      const closed = closedTarget(found, index + 1);
+      const waited = closed === undefined ? found.filter((row) => row.waits && row.ord === index + 1) : [closed];
+      const times = waited.flatMap((row) => {
+        const { room, nextMs } = roomOf(row);
+        return room === 0 && nextMs !== undefined ? [nextMs] : [];
       });
       if (times.length === 0) wakeAt.delete(keyOf(key));
       // A timer that fires a moment too early would find the gate closed.
@@ -111,11 +120,13 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
     }
   };
 
-  /** The gates where calls wait and may pass: there is room, also in their project. */
+  /** The gates where calls wait and may pass: there is room, also in their project and their target. */
   const openOnes = (rows: readonly GateRow[]): readonly GateRow[] => {
-    const hasRoom = (row: GateRow): boolean => planRoom(gateStateOf(row)).room > 0;
+    const hasRoom = (row: GateRow): boolean => roomOf(row).room > 0;
     const full = new Set(rows.filter((row) => row.gate === PROJECT_GATE && !hasRoom(row)).map((row) => row.project_id));
-    return rows.filter((row) => row.waits && hasRoom(row) && !full.has(row.project_id));
+    return rows.filter(
+      (row) => row.waits && hasRoom(row) && !full.has(row.project_id) && closedTarget(rows, row.ord) === undefined,
+    );
   };
 
   const pass = async (
@@ -126,7 +137,11 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
     rowOf: (call: WaitingCall) => PassedRow,
     passed?: (marks: readonly GateMark[]) => void,
   ): Promise<readonly LeasedRow[]> => {
-    const plan = planPassage(distinct(gates), passers, waiting.map(waitingOf));
+    const targetGates = new Map(
+      gates.flatMap(({ ord, gate }) => (targetOfGate(gate) === undefined ? [] : [[ord, gate] as const])),
+    );
+    const aimed = passers.map((passer, index) => ({ ...passer, targetGate: targetGates.get(index + 1) }));
+    const plan = planPassage(distinct(gates), aimed, waiting.map(waitingOf));
     passed?.(plan.marks);
     if (plan.passed.length === 0) return [];
     const leased = await tx.query<LeasedRow>(TAKE_PASSED, bindPassed(plan.passed.map(rowOf)));
@@ -156,7 +171,7 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
         const lines = openOnes(gates).flatMap((gate) => {
           const row = rows[gate.ord - 1];
           if (row === undefined) return [];
-          const most = Math.min(row.max, planRoom(gateStateOf(gate)).room);
+          const most = Math.min(row.max, roomOf(gate).room);
           const { last_lane: afterLane } = gate;
           const { projectId, target, pins } = row;
           return [{ ord: gate.ord - 1, projectId, target, gate: gate.gate, afterLane: afterLane ?? "", pins, most }];
@@ -188,9 +203,11 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
       for (const state of distinct(rows)) {
         const { room, blockedBy, nextMs } = planRoom(state);
         if (room > 0 || blockedBy === undefined) continue;
+        const target = targetOfGate(state.gate);
         const slots = await db.query<SlotRow>(READ_SLOTS, [projectId, state.gate, SLOTS_SHOWN]);
         return {
-          toolName: state.gate === PROJECT_GATE ? undefined : state.gate,
+          toolName: state.gate === PROJECT_GATE || target !== undefined ? undefined : state.gate,
+          target,
           blockedBy,
           limits: state.limits,
           running: state.running,
