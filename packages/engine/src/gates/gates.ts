@@ -5,6 +5,8 @@
 //   GT3. Slots are counted from the leases on the rows. A holder that dies keeps its slot until its lease has lapsed and no longer.
 //   GT4. When time alone decides when the next call may pass, the waiting services are told how long (`wakeIn`). A slot that is freed
 //        rings the bell "sessions", which every waiting service hears.
+//   GT5. A named call comes with a command of a bus, which knows no line of waiting services. When only time opens its gate, its service is
+//        told when to ask again (`askAgainIn`): one call for each token, so that a token finds a call and not all calls come at once.
 
 import { LRUCache } from "lru-cache";
 import type { ClaimRow, LeaseRow } from "../calls/lease.sql.ts";
@@ -35,7 +37,7 @@ import {
   type WaitingCallRow,
 } from "./gates.sql.ts";
 import { type GateMark, gateKey, type Passer, planPassage, type WaitingCall } from "./plan-passage.ts";
-import { planRoom } from "./plan-room.ts";
+import { planRoom, tokenMs } from "./plan-room.ts";
 
 /** Why a queued call may not pass its gate now. */
 export interface HeldBack {
@@ -66,6 +68,8 @@ export interface Gates {
   claim(rows: readonly ClaimRow[]): Promise<readonly LeasedRow[]>;
   /** The same for named calls. */
   lease(rows: readonly LeaseRow[]): Promise<readonly LeasedRow[]>;
+  /** Milliseconds after which a named call that was not leased may pass, as far as it is known here. */
+  askAgainIn(key: { readonly projectId: string; readonly toolCallId: string }): number | undefined;
   /** What holds this call back; undefined when it waits at no gate, or the gate has room. */
   explain(key: { readonly projectId: string; readonly toolCallId: string }): Promise<HeldBack | undefined>;
   /** Milliseconds until a limited call of the target may pass, as far as it is known here. */
@@ -75,8 +79,18 @@ export interface Gates {
 /** More names do not help a reader of one sentence. */
 const SLOTS_SHOWN = 3;
 
+/** A command that is told a later time finds others before it that came new: it should not wait much longer than they. */
+const FARTHEST_MS = 1_000;
+/** Commands that are out at once. */
+const MAX_TOLD = 10_000;
+
 /** More targets than one process serves. */
 const MAX_REMEMBERED = 1_024;
+
+const tokenMsOf = ({ limits }: GateRow): number => (limits?.rate === undefined ? 0 : tokenMs(limits.rate));
+
+const callKey = ({ projectId, toolCallId }: { readonly projectId: string; readonly toolCallId: string }): string =>
+  `${projectId} ${toolCallId}`;
 
 const keyOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
 
@@ -99,6 +113,31 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
   const known = new LRUCache<string, TargetKey>({ max: MAX_REMEMBERED });
   /** When the next call of a target may pass. */
   const wakeAt = new LRUCache<string, { readonly key: TargetKey; readonly at: number }>({ max: MAX_REMEMBERED });
+
+  /** When calls were told to ask again, and the last time that was told for a gate. */
+  const told = new LRUCache<string, { readonly at: number }>({ max: MAX_TOLD });
+  const lastTold = new LRUCache<string, { readonly at: number }>({ max: MAX_REMEMBERED });
+
+  /** GT5, for the calls that did not pass. */
+  const tellTimes = (rows: readonly LeaseRow[], gates: readonly GateRow[], passed: ReadonlySet<number>): void => {
+    const now = clock.now();
+    for (const [index, row] of rows.entries()) {
+      told.delete(callKey(row));
+      const held = closedTarget(gates, index + 1) ?? gates.find((gate) => gate.ord === index + 1 && gate.waits);
+      if (passed.has(index + 1) || held === undefined) continue;
+      const { room, blockedBy, nextMs } = roomOf(held);
+      const isNext = room === 0 && nextMs !== undefined;
+      // One of several calls that asked at once took the last token.
+      const wait = isNext ? nextMs : blockedBy === "rate" ? tokenMsOf(held) : undefined;
+      if (wait === undefined) continue;
+      const name = gateKey({ projectId: held.project_id, gate: held.gate });
+      const first = now + Math.ceil(wait) + 1;
+      const behind = (lastTold.get(name)?.at ?? 0) + tokenMsOf(held);
+      const at = Math.min(Math.max(first, behind), first + FARTHEST_MS);
+      lastTold.set(name, { at });
+      told.set(callKey(row), { at });
+    }
+  };
 
   const roomOf = (row: GateRow) => planRoom(gateStateOf(row));
   /** The gate of the target of a request that lets nothing pass. */
@@ -186,17 +225,30 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
     },
     async lease(rows) {
       const seen = await db.query<GateRow>(READ_GATES_OF_CALLS, bindCalls(rows));
-      if (openOnes(seen).length === 0) return [];
+      if (openOnes(seen).length === 0) {
+        tellTimes(rows, seen, new Set());
+        return [];
+      }
       return db.transaction(async (tx) => {
         await tx.query(LOCK_PROJECTS, [projectsOf(rows)]);
         const gates = await tx.query<GateRow>(READ_GATES_OF_CALLS, bindCalls(rows));
         const waiting = await tx.query<WaitingCallRow>(READ_NAMED_CALLS, bindNamed(rows));
         const passers = rows.map(({ projectId }) => ({ projectId, max: 1 }));
-        return pass(tx, gates, passers, waiting, ({ ord, toolCallId }) => {
+        const rowOf = ({ ord, toolCallId }: WaitingCall): PassedRow => {
           const { projectId, leaseId, holder, leaseSeconds } = rows[ord] as LeaseRow;
           return { request: ord + 1, projectId, toolCallId, leaseId, holder, leaseSeconds };
+        };
+        let after = gates;
+        const leased = await pass(tx, gates, passers, waiting, rowOf, (marks) => {
+          after = [...afterwards(gates, marks)];
         });
+        tellTimes(rows, after, new Set(leased.map(({ ord }) => ord)));
+        return leased;
       });
+    },
+    askAgainIn(key) {
+      const at = told.get(callKey(key))?.at;
+      return at === undefined ? undefined : Math.max(at - clock.now(), 0);
     },
     async explain({ projectId, toolCallId }) {
       const rows = await db.query<GateRow>(READ_GATES_OF_CALLS, bindCalls([{ projectId, toolCallId, pins: "" }]));
