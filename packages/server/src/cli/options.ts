@@ -35,7 +35,12 @@ export const OPTIONS = {
   at: { type: "string", value: "TIME", help: "not before this time (ISO 8601, or +10m)" },
   // lists and actions
   status: { type: "string", value: "STATUS", help: "only those with this status" },
-  tool: { type: "string", value: "TOOL", help: "this tool only" },
+  tool: {
+    type: "string",
+    value: "TOOL",
+    help: "this tool only; for mcp: names with * for any text, separated by commas",
+  },
+  agents: { type: "string", value: "A,B", help: "offer these agents as the tool run_agent" },
   error: { type: "string", value: "CODE", help: "only those that failed with this code" },
   since: { type: "string", value: "TIME", help: "made at this time or later (ISO 8601, or 10m: so long ago)" },
   until: { type: "string", value: "TIME", help: "made before this time (ISO 8601, or 10m: so long ago)" },

@@ -84,8 +84,6 @@ export interface Route {
   readonly summary: string;
   readonly body?: z.ZodType;
   readonly query?: z.ZodType;
-  /** The handler reads the query itself. */
-  readonly ownQuery?: boolean;
   readonly answers: Answers;
   /** For the reference, where the handler or the engine checks the body itself: what the body is. */
   readonly shownBody?: z.ZodType;
