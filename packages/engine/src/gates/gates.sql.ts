@@ -88,7 +88,7 @@ named as materialized (
 /** Shown at once; a project with more limited tools shows the first. */
 const MOST_SHOWN = 500;
 
-/** Every gate of a project: its own and those of its limited tools. $1 project. */
+/** Every gate of a project: its own, those of its limited tools, and of its targets those whose breaker has counted. $1 project. */
 export const READ_PROJECT_GATES: Statement = {
   name: "gates.read-of-project",
   text: `
@@ -97,6 +97,11 @@ with named as materialized (
   union all
   (select 1, t.project_id, t.tool_name, false from resource.tools t
     where t.project_id = $1 and t.limits is not null and t.status <> 'deleted' order by t.tool_name limit ${MOST_SHOWN})
+  union all
+  (select 1, g.project_id, g.gate, false from state.gates g
+    where g.project_id = $1 and starts_with(g.gate, '${TARGET_GATES}')
+      and (select p.limits -> 'target_breaker' from resource.projects p where p.project_id = $1) is not null
+    order by g.gate limit ${MOST_SHOWN})
 )${STATE}`,
 };
 
