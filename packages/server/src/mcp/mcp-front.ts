@@ -46,7 +46,42 @@ const sessionsOf = (() => {
   };
 })();
 
-const askOf = (call: Call, signal: AbortSignal): McpAsk => {
+/** What a request holds while it is open; given back once, when it has ended. */
+interface Held {
+  /** Its client has gone, its token or session has ended, or the server drains. */
+  readonly signal: AbortSignal;
+  /** The same without the client: it may come back. */
+  readonly lost: AbortSignal;
+  ended(): void;
+}
+
+/** Ends a request when its answer is over and nothing that it asked for is waited for any more. */
+const createWaits = (ended: () => void) => {
+  let open = 0;
+  let isAnswered = false;
+  const finish = (): void => {
+    if (isAnswered && open === 0) ended();
+  };
+  return {
+    answered: (): void => {
+      isAnswered = true;
+      finish();
+    },
+    waits: (): Disposable => {
+      open += 1;
+      return {
+        [Symbol.dispose]: () => {
+          open -= 1;
+          finish();
+        },
+      };
+    },
+  };
+};
+
+const NO_PLACE = (): Disposable => ({ [Symbol.dispose]: () => undefined });
+
+const askOf = (call: Call, signal: AbortSignal, waits: () => Disposable = NO_PLACE): McpAsk => {
   const { searchParams } = new URL(call.context.req.url);
   return {
     engine: call.engine,
@@ -59,6 +94,7 @@ const askOf = (call: Call, signal: AbortSignal): McpAsk => {
     agents: parseAgents(searchParams.get("agents")),
     signal,
     gone: call.context.req.raw.signal,
+    waits,
   };
 };
 
@@ -110,7 +146,7 @@ const toolsBus = (engine: Engine, projectId: string): ServerEventBus => ({
   subscribe: (listener) => watchTools(engine, projectId, () => listener({ kind: "tools_list_changed" })),
 });
 
-const serveModern = async (call: Call, body: unknown, hold: AbortSignal, ended: () => void): Promise<Response> => {
+const serveModern = async (call: Call, body: unknown, { signal: hold, ended }: Held): Promise<Response> => {
   const headers = new Headers(call.context.req.raw.headers);
   const renamed = isRecord(body) ? renameTask(body, headers) : body;
   if (renamed === undefined) {
@@ -146,7 +182,8 @@ const tellOfChanges = (call: Call, server: ReturnType<typeof createMcpServer>): 
 
 const makeLegacyServer = () => createMcpServer({ era: "legacy", version, taskMade: () => undefined });
 
-const serveLegacy = async (call: Call, body: unknown, hold: AbortSignal, ended: () => void): Promise<Response> => {
+const serveLegacy = async (call: Call, body: unknown, held: Held): Promise<Response> => {
+  const { signal: hold, ended } = held;
   const { raw } = call.context.req;
   const sessions = sessionsOf(call.engine);
   const owner = `${call.caller.token.tokenId} ${call.params.project}`;
@@ -156,20 +193,22 @@ const serveLegacy = async (call: Call, body: unknown, hold: AbortSignal, ended: 
     return rpcError(404, SESSION_GONE, "the session has ended: begin a new one with initialize");
   }
   const known = isInitializeRequest(body) ? await sessions.open(owner, makeLegacyServer) : sessions.find(owner, id);
-  // The wait of a session's call goes on when its connection breaks: the client may fetch the result when it comes back.
-  const ask = askOf(call, known === undefined ? hold : call.draining);
+  // The wait of a session's call goes on when its connection breaks: the client may fetch the result when it comes back. Until then
+  // the request keeps its place, so that a client cannot leave more calls behind than it may have requests open.
+  const { answered, waits } = createWaits(ended);
+  const ask = known === undefined ? askOf(call, hold) : askOf(call, held.lost, waits);
   const options = { authInfo: authOf(call, ask), ...(body === undefined ? {} : { parsedBody: body }) };
   if (known !== undefined) {
     const response = await known.transport.handleRequest(bare(call, new Headers(raw.headers)), options);
     if (raw.method === "DELETE") await sessions.close(owner, id);
     if (!isStream(response)) {
-      ended();
+      answered();
       return response;
     }
     const stop = raw.method === "GET" ? tellOfChanges(call, known.server) : () => undefined;
     return endWith(response, hold, () => {
       stop();
-      ended();
+      answered();
     });
   }
   if (raw.method !== "POST") {
@@ -207,7 +246,8 @@ export const serveMcp = async (call: Call): Promise<Response> => {
   // A request counts as answered when its stream begins, but its token is watched and its place is taken until the stream ends.
   const place = call.batchReaders.open(caller.token.tokenId);
   const watch = watchCaller(engine, caller);
-  const hold = AbortSignal.any([raw.signal, draining, watch.ended]);
+  const lost = AbortSignal.any([draining, watch.ended]);
+  const signal = AbortSignal.any([raw.signal, lost]);
   let isHeld = true;
   const ended = (): void => {
     if (!isHeld) return;
@@ -217,7 +257,7 @@ export const serveMcp = async (call: Call): Promise<Response> => {
   };
   try {
     const isLegacy = raw.method !== "POST" || (await isLegacyRequest(bare(call, new Headers(raw.headers)), body));
-    return await (isLegacy ? serveLegacy : serveModern)(call, body, hold, ended);
+    return await (isLegacy ? serveLegacy : serveModern)(call, body, { signal, lost, ended });
   } catch (error) {
     ended();
     throw error;
