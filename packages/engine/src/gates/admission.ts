@@ -29,6 +29,8 @@ export interface Admission {
   queueLimits(projectIds: Iterable<string>): Promise<QueueLimits>;
   /** Why a call is refused that finds no place in the queue of its project. */
   queueFull(projectId: string, queue: number): ToolplaneError;
+  /** The limits of a project; from memory when they were asked for a moment ago. */
+  limitsOf(projectId: string): Promise<ProjectLimits>;
   /** A call left the queue or the plane; tells callers how long a place takes to become free. */
   freed(): void;
   /** Counts what is open in the plane; for a watchdog, which need not come again before its time. */
@@ -120,6 +122,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
       return limits;
     },
     queueFull,
+    limitsOf: find,
     freed() {
       freedAt = clock.now();
     },

@@ -16,7 +16,7 @@ export interface NewCall {
 }
 
 /** For each call whether it finds a place, in the order given. A call that does not enter the queue needs none. Pure. */
-export const planQueuePlaces = (
+const planQueuePlaces = (
   calls: readonly NewCall[],
   limits: QueueLimits,
   queued: ReadonlyMap<string, number>,
