@@ -190,6 +190,10 @@ test("[LIM-project-2] the rate and the queue of a project refuse, and say when t
   // A token comes every 1,200 s.
   expect(refused?.reason.detail.retry_after_seconds).toBeGreaterThan(1_100);
   expect((await make(other, "key")).toolCallId).toBe(first.toolCallId);
+  // A wrong call hears what is wrong with it: waiting would not help it.
+  const wrong = (ask: object) => t.engine.calls.dispatch({ projectId, toolName: "any", arguments: {}, ...ask });
+  expect(await codeOf(wrong({ toolName: "unknown" }))).toBe("not_found");
+  expect(await codeOf(wrong({ arguments: "no object" }))).toBe("bad_request");
   await t.engine.projects.patchProject(projectId, { limits: { rate: null, queue: 4 } });
   await make(t.engine);
   expect(await codeOf(make(other))).toBe("rate_limited");
