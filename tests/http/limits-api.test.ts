@@ -103,6 +103,51 @@ test("[LIM-why-1] an open breaker and a failed attempt say so", async () => {
   expect(shown).toMatchObject({ attempts: 1, leases: [{ ended: "failed", error_code: "upstream_unavailable" }] });
 });
 
+test("[LIM-why-1] the list of limits says what runs, what waits and which breaker is open", async () => {
+  const { body } = await http.send("GET", "/projects/demo/limits");
+  const items = body.items as unknown as readonly Record<string, unknown>[];
+  const of = (name: string) => items.find(({ tool_name }) => tool_name === name);
+  expect(of("one")).toMatchObject({ limits: { concurrency: 1 }, running: 1, waiting: 1, held_by: "concurrency" });
+  expect(of("rare")).toMatchObject({ running: 1, held_by: "rate", next_at: expect.any(String) });
+  expect(of("shaky")).toMatchObject({
+    running: 0,
+    waiting: 6,
+    held_by: "breaker",
+    breaker_opened_at: expect.any(String),
+  });
+  expect(of("any")).toBeUndefined();
+  expect(items.filter(({ tool_name }) => tool_name === null)).toEqual([]);
+  await http.send("PATCH", "/projects/demo", { limits: { concurrency: 1 } });
+  const [own] = (await http.send("GET", "/projects/demo/limits")).body.items as unknown as readonly object[];
+  expect(own).toMatchObject({ tool_name: null, limits: { concurrency: 1 }, held_by: "concurrency" });
+});
+
+test("the usage of a tool counts all its calls that ended", async () => {
+  await register("counted", {});
+  const settle = async (more: object) => {
+    await call("counted");
+    const [command] = await claim("counted", 1);
+    const id = command?.headers["CG-Tool-Call-Id"];
+    await http.send("POST", `/projects/demo/calls/${id}/result`, { lease: command?.lease.id, result: null, ...more });
+  };
+  await http.send("PATCH", "/projects/demo", { limits: { concurrency: null } });
+  const usage = async () => (await http.send("GET", "/projects/demo/tools/counted/usage")).body;
+  expect(await usage()).toMatchObject({ ended: 0, failed: 0, open: 0, median_ms: null, errors: [] });
+  await settle({ status: "success" });
+  await settle({ status: "failed", error: { code: "tool_error", message: "no" } });
+  await settle({ status: "failed", error: { code: "tool_error", message: "no" } });
+  await call("counted");
+  expect(await usage()).toMatchObject({
+    ended: 3,
+    failed: 2,
+    open: 1,
+    is_cut: false,
+    median_ms: expect.any(Number),
+    p95_ms: expect.any(Number),
+    errors: [{ code: "tool_error", calls: 2 }],
+  });
+});
+
 test("[LIM-door-4] the limits of a tool are changed alone, and a shown tool can be edited and applied", async () => {
   await register("owned", { retry: "safe", concurrency: 3 });
   const path = "/projects/demo/tools/owned";
@@ -133,11 +178,11 @@ test("[LIM-door-4] the limits of a tool are changed alone, and a shown tool can 
 test("[LIM-project-2] a rate that is taken away and set again begins with a full bucket", async () => {
   const patch = (limits: object) => http.send("PATCH", "/projects/demo", { limits });
   const rate = { limit: 1, per_seconds: 3_600 };
-  await register("counted", {});
+  await register("refilled", {});
   await patch({ rate });
-  expect([(await call("counted")).status, (await call("counted")).status]).toEqual([202, 429]);
+  expect([(await call("refilled")).status, (await call("refilled")).status]).toEqual([202, 429]);
   await patch({ rate: null });
   await patch({ rate });
-  expect((await call("counted")).status).toBe(202);
+  expect((await call("refilled")).status).toBe(202);
   await patch({ rate: null });
 });

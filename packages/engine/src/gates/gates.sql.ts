@@ -85,6 +85,36 @@ named as materialized (
    where (select p.limits -> 'target_breaker' from resource.projects p where p.project_id = w.project_id) is not null
 )`;
 
+/** Shown at once; a project with more limited tools shows the first. */
+const MOST_SHOWN = 500;
+
+/** Every gate of a project: its own and those of its limited tools. $1 project. */
+export const READ_PROJECT_GATES: Statement = {
+  name: "gates.read-of-project",
+  text: `
+with named as materialized (
+  select 1 as ord, $1::text as project_id, '' as gate, false as waits
+  union all
+  (select 1, t.project_id, t.tool_name, false from resource.tools t
+    where t.project_id = $1 and t.limits is not null and t.status <> 'deleted' order by t.tool_name limit ${MOST_SHOWN})
+)${STATE}`,
+};
+
+export interface WaitingCountRow {
+  readonly gate: string;
+  readonly waiting: number;
+}
+
+/** How many calls wait at each gate of a project, counted up to $2. $1 project. */
+export const COUNT_WAITING: Statement = {
+  name: "gates.count-waiting",
+  text: `
+select q.gate, count(*)::int as waiting
+  from (select c.gate from state.live_calls c
+         where c.project_id = $1 and c.gate is not null and c.status = 'queued' limit $2::int) q
+ group by q.gate`,
+};
+
 /** More limited tools of one target than a claim could take calls of. */
 const MOST_GATES = 256;
 
