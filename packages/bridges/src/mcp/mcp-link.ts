@@ -120,7 +120,16 @@ export const createMcpLink = (options: McpLinkOptions): McpLink => {
       crashed(opened.why?.() ?? "its connection ended");
       log.warn("the connection to an MCP server ended", { server: name, reason: opened.why?.() });
     };
-    await client.connect(opened, { timeout: CONNECT_MS });
+    try {
+      await client.connect(opened, { timeout: CONNECT_MS });
+    } catch (error) {
+      if (isToolplaneError(error)) throw error;
+      // A program that ended says more by how it ended than the SDK does by what it waited for.
+      const reason = opened.why?.() ?? reasonOf(error);
+      throw new ToolplaneError("upstream_unavailable", `MCP server ${name} cannot be reached: ${reason}`, {
+        cause: error,
+      });
+    }
     isUp = true;
     return { client, why: () => opened.why?.() };
   };
@@ -150,14 +159,7 @@ export const createMcpLink = (options: McpLinkOptions): McpLink => {
         }
       });
     }
-    try {
-      return await current;
-    } catch (error) {
-      if (isToolplaneError(error)) throw error;
-      throw new ToolplaneError("upstream_unavailable", `MCP server ${name} cannot be reached: ${reasonOf(error)}`, {
-        cause: error,
-      });
-    }
+    return current;
   };
 
   return {
