@@ -144,11 +144,9 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
     const open = items.filter((item) => item.outcome === undefined);
     const failed: Pending[] = [];
     const pinned = await definitions.resolve(open.map(({ request }) => request));
-    const tools = open.map(({ request }, index) => ({
-      ...request,
-      breaker: pinned[index]?.definition.options.breaker,
-    }));
-    const broken = await deps.breakers.refusals(tools);
+    const broken = await deps.breakers.refusals(
+      open.map(({ request: { projectId } }, index) => ({ projectId, definition: pinned[index]?.definition })),
+    );
     const now = new Date(deps.clock.now()).toISOString();
     for (const [index, item] of open.entries()) {
       const definition = pinned[index];
