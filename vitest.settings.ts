@@ -13,13 +13,16 @@ export const KILLED_RUN = "packages/testkit/src/vitest-run.ts";
 /** One PostgreSQL serves the whole run, with a database for every test file. */
 export const POSTGRES = "packages/testkit/src/vitest-postgres.ts";
 
+/** The programs that tests start are compiled once. */
+export const PROGRAMS = "tests/compile-programs.ts";
+
 export const settings = {
   resolve: { conditions: ["source"] },
   ssr: { resolve: { conditions: ["source"] } },
   // Where vitest loads the global setup: from source too, so that a fresh checkout needs no build.
   environments: { __vitest__: { resolve: { conditions: ["source"] } } },
   test: {
-    globalSetup: [KILLED_RUN, POSTGRES],
+    globalSetup: [KILLED_RUN, POSTGRES, PROGRAMS],
     setupFiles: ["packages/testkit/src/vitest-worker.ts", "tests/property-seed.ts"],
     // Three times what a test waits for one condition: the condition that does not come is named, not the test's time.
     testTimeout: 180_000,

@@ -1,6 +1,5 @@
 // An outbox full of commands and events, processes that die while they carry it, and what is on the server in the end.
 
-import { fileURLToPath } from "node:url";
 import { createEngine } from "@toolplane/engine";
 import type { FaultPoint } from "@toolplane/engine/internal";
 import { spawnGuarded } from "@toolplane/processes";
@@ -9,6 +8,7 @@ import {
   createTestDatabase,
   ENGINE_TEMPLATE,
   eventually,
+  programArgv,
   programEnv,
   toolUpload,
 } from "@toolplane/testkit";
@@ -52,7 +52,7 @@ export const openMortalRelay = async (ground: NatsGround, calls: number, events:
   );
   await writer.close();
 
-  const program = fileURLToPath(new URL("./programs/carrier-life.ts", import.meta.url));
+  const program = programArgv(new URL("./programs/carrier-life.ts", import.meta.url));
   return {
     async die(point, claims = 0) {
       const config: LifeConfig = {
@@ -63,7 +63,7 @@ export const openMortalRelay = async (ground: NatsGround, calls: number, events:
         claims,
         relayClaimMs: RELAY_CLAIM_MS,
       };
-      const argv = [process.execPath, "--conditions=source", program, JSON.stringify(config)];
+      const argv = [...program, JSON.stringify(config)];
       const life = await spawnGuarded(argv, {
         label: `relay dying at ${point}`,
         env: programEnv(),

@@ -29,7 +29,12 @@ interface DurableState {
   readonly num_ack_pending: number;
 }
 
-export const openNatsGround = async (): Promise<NatsGround> => {
+export interface NatsGroundOptions {
+  /** How long a command that is done, or that no durable waits for, stays on the stream; short, so that a test sees it leave. */
+  readonly keepCommandsMs?: number;
+}
+
+export const openNatsGround = async ({ keepCommandsMs = 300 }: NatsGroundOptions = {}): Promise<NatsGround> => {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startNats());
   const open = { url: server.url, name: "test" };
@@ -47,7 +52,7 @@ export const openNatsGround = async (): Promise<NatsGround> => {
     async carrier(options = {}) {
       const link = await openNatsLink(open, { log: silentLog });
       rest.defer(() => link.close());
-      return { ...options, link, open: ({ bury, log }) => createNatsBus({ link, bury, log, keepCommandsMs: 300 }) };
+      return { ...options, link, open: ({ bury, log }) => createNatsBus({ link, bury, log, keepCommandsMs }) };
     },
     async held(category, subject) {
       if (subject === undefined) return (await stateOf(category))?.messages ?? 0;

@@ -7,11 +7,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { main } from "@toolplane/server/command-line";
 import { askApi } from "@toolplane/testkit";
+import { TOOLPLANE } from "../toolplane-argv.ts";
 import { makeUsedPlace } from "../up/data.ts";
 import { type Outcome, type Program, runProgram, startProgram } from "./program.ts";
 
+export { TOOLPLANE } from "../toolplane-argv.ts";
+
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-export const TOOLPLANE: readonly string[] = [process.execPath, join(ROOT, "bin/toolplane.mjs")];
 
 export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;

@@ -1,16 +1,15 @@
 // The plane as a library: the same client, in the process that uses it.
 
-import { fileURLToPath } from "node:url";
 import { defineTool, ToolError } from "@toolplane/sdk";
 import type { TurnEvent } from "@toolplane/sdk/client";
 import { openPlane } from "@toolplane/server";
-import { createTestDatabase, findDescendants, untilGone } from "@toolplane/testkit";
+import { createTestDatabase, findDescendants, programArgv, untilGone } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { startProgram } from "../cli/program.ts";
 import { makePlace } from "../up/data.ts";
 import { PATIENCE_MS, startUp } from "../up/up-process.ts";
 
-const PROGRAM = fileURLToPath(new URL("programs/own-plane.ts", import.meta.url));
+const PROGRAM = new URL("programs/own-plane.ts", import.meta.url);
 
 const tools = [
   defineTool({
@@ -59,7 +58,7 @@ test("[API-6-L1] [API-6-C7] one process calls tools, serves them and runs agents
 test("[API-6-L2] [API-6-L3] a program that is killed finds its call again; meanwhile its data is its own", async () => {
   await using place = await makePlace();
   const { dataDir } = place;
-  const argv = [process.execPath, "--conditions=source", "--no-warnings", PROGRAM, dataDir];
+  const argv = [...programArgv(PROGRAM), dataDir];
   const env = { TOOLPLANE_LEASE_SECONDS: "3" };
   await using first = await startProgram(argv, { cwd: place.root, env: { ...env, HANG: "1" } });
   await first.until("the tool runs", (out) => (out.includes("running") ? true : undefined));

@@ -1,14 +1,14 @@
 // `toolplane conform` as people use it: exit codes, what is printed, and a service that is started, watched and ended.
 
 import { fileURLToPath } from "node:url";
-import { RIGHT_HABITS, startPlainService } from "@toolplane/testkit";
+import { programArgv, RIGHT_HABITS, startPlainService } from "@toolplane/testkit";
 import { describe, expect, test, vi } from "vitest";
 import { runProgram } from "../cli/program.ts";
 import { runHere, TOOLPLANE } from "../cli/stack.ts";
 import { conform, createTerminal, faultsIn, launchPlain, reportOn, TARGET } from "./conform-run.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const SERVICE = [process.execPath, "--conditions=source", "tests/conform/programs/plain-service.ts"];
+const SERVICE = programArgv(new URL("programs/plain-service.ts", import.meta.url));
 const RIGHT = { name: "right", habits: RIGHT_HABITS };
 
 const toolplane = (...args: readonly string[]) => runProgram([...TOOLPLANE, "conform", ...args], { cwd: ROOT });

@@ -3,6 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { runProgram } from "../cli/program.ts";
+import { TOOLPLANE } from "../toolplane-argv.ts";
 import { check, failedIn, report } from "./check-run.ts";
 import { NODE_HOST, PYTHON_HOST } from "./end-to-end-stack.ts";
 
@@ -67,7 +68,7 @@ describe("what it says", () => {
   });
 
   test("[API-2-10] on the command line", async () => {
-    const argv = [process.execPath, pathOf("../../bin/toolplane.mjs"), "host", "check", "--json", "--timeout", "30s"];
+    const argv = [...TOOLPLANE, "host", "check", "--json", "--timeout", "30s"];
     const { code, out } = await runProgram([...argv, "--", ...NODE_HOST], { cwd: "/" });
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ summary: { fail: 0 } });

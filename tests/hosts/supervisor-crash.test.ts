@@ -1,12 +1,12 @@
 // Hosts and parents killed at the worst moment: every call ends, nothing outlives its parent, memory stays bounded.
 
 import { createToolHost, type ExecuteResult, type ToolHost } from "@toolplane/bridges";
+import type { ProcessRow } from "@toolplane/processes";
 import {
   badHostCommand,
   findLeftovers,
   findLeftoversSince,
   isRunning,
-  rememberProcess,
   runTestProgram,
   untilGone,
 } from "@toolplane/testkit";
@@ -82,8 +82,7 @@ test.each([
 
 test("[HOST-4-P5] SIGKILL of the parent: no host is left", async () => {
   const parent = runTestProgram(new URL("./supervisor-programs/host-parent.ts", import.meta.url));
-  const said = (await parent.next()) as { guard: number; pids: readonly number[] };
-  const hosts = said.pids.filter((pid) => pid !== said.guard).map(rememberProcess);
+  const { hosts } = (await parent.next()) as { readonly hosts: readonly ProcessRow[] };
   // An honest one, two that wait, a stubborn one, one with its grandchild.
   expect(hosts.length).toBeGreaterThanOrEqual(6);
   await parent.kill("SIGKILL");

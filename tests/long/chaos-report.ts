@@ -14,6 +14,8 @@ const COLUMNS = [
   "other faults",
   "commands left on NATS",
   "fell by itself",
+  "not quiet in time",
+  "ended badly",
   "seconds",
   "ended as",
 ];
@@ -24,6 +26,12 @@ const list = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([name, count]) => `${count} ${name}`)
     .join(", ");
+
+/** Processes that did not end with 0 when they were told to stop; `killed` when the supervisor's patience ended. */
+const listBadExits = ({ exits }: ChaosReport): string => {
+  const bad = Object.entries(exits).filter(([, code]) => code !== 0);
+  return bad.length === 0 ? "none" : bad.map(([name, code]) => `${name}: ${code ?? "killed"}`).join(", ");
+};
 
 export const printChaosHeader = (): void => {
   process.stdout.write(`\n${row(COLUMNS)}${row(COLUMNS.map(() => "---"))}`);
@@ -46,6 +54,8 @@ export const printChaos = (name: string, report: ChaosReport): void => {
       others,
       report.commandsLeft,
       sum(report.falls),
+      sum({ ...report.left }),
+      listBadExits(report),
       report.seconds.stopped.toFixed(0),
       list(report.ended),
     ]),

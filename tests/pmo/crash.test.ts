@@ -1,17 +1,16 @@
 // A manager dies by SIGKILL at each commit of a delegation and of a batch; another comes and finishes. Whatever the
 // moment: the same children, each once, one result per call, and the same words in it.
 
-import { fileURLToPath } from "node:url";
 import { batchIdOf, stepIdOf } from "@toolplane/engine";
 import { BATCH_FAULT_POINTS, type FaultPoint } from "@toolplane/engine/internal";
 import { spawnGuarded } from "@toolplane/processes";
-import { programEnv, queryTestDatabase } from "@toolplane/testkit";
+import { programArgv, programEnv, queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import { INSTRUCTIONS, startPmoLife } from "./pmo-life.ts";
 import { RESULTS_OF, TASK_EVENTS, TURNS_LIKE } from "./pmo-world.sql.ts";
 import { BOSS, type PmoWorld, PROJECT, startPmoWorld, WORKER } from "./pmo-world.ts";
 
-const PROGRAM = fileURLToPath(new URL("./programs/pmo-process.ts", import.meta.url));
+const PROGRAM = new URL("./programs/pmo-process.ts", import.meta.url);
 
 /** In the middle of things where there are several. */
 const HIT: Partial<Record<FaultPoint, number>> = { "child:before-commit": 3, "child:after-commit": 3 };
@@ -48,7 +47,7 @@ const ask = async (world: PmoWorld) => {
 const dieAt = async (world: PmoWorld, agentTurnId: string, point: FaultPoint): Promise<string | null> => {
   const faults = [{ point, hit: HIT[point] ?? 1, act: "kill" }];
   const config = JSON.stringify({ databaseUrl: world.test.database.url, faults });
-  const victim = await spawnGuarded([process.execPath, "--conditions=source", PROGRAM, config], {
+  const victim = await spawnGuarded([...programArgv(PROGRAM), config], {
     label: `manager dying at ${point}`,
     env: programEnv(),
     stdio: ["pipe", "ignore", "inherit"],

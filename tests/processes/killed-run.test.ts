@@ -6,7 +6,7 @@ import { existsSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findDescendants, rememberProcess, until, untilGone } from "@toolplane/testkit";
+import { findDescendants, until, untilGone } from "@toolplane/testkit";
 import { expect, onTestFinished, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -51,7 +51,7 @@ test.each(Object.keys(WAYS))("[ARCH-8-8] SIGKILL of a test run started by %s lea
     rmSync(ready, { force: true });
   });
   await until("the run to be in the middle of its test", () => existsSync(ready), PATIENCE_MS);
-  const everybody = findDescendants(run.pid ?? 0).map(({ pid }) => rememberProcess(pid));
+  const everybody = findDescendants(run.pid ?? 0);
   // The run, two guards at least, two database servers with their helpers, nats-server, a worker, a stubborn family.
   expect(everybody.length).toBeGreaterThan(20);
   run.kill("SIGKILL");

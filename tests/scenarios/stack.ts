@@ -6,13 +6,11 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { type GuardedProcess, spawnGuarded } from "@toolplane/processes";
-import { askApi, programEnv, startNats } from "@toolplane/testkit";
+import { askApi, programArgv, programEnv, startNats } from "@toolplane/testkit";
+import { TOOLPLANE } from "../toolplane-argv.ts";
 import { makeUsedPlace } from "../up/data.ts";
 
-const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const TOOLPLANE = file("../../packages/server/bin/toolplane.mjs");
 /** Who was killed is given up after this; the default is for networks, not for tests. */
 const LEASE_SECONDS = "6";
 const STOP_GRACE_MS = 20_000;
@@ -107,7 +105,7 @@ export const openStack = async ({ bus = "postgres" }: { readonly bus?: BusName }
   const start = async (): Promise<number> => {
     const began = performance.now();
     const where = nats === undefined ? [] : ["--nats-url", nats.url];
-    const argv = [process.execPath, TOOLPLANE, "up", "--demo", "--data", data, "--port", "0", ...where];
+    const argv = [...TOOLPLANE, "up", "--demo", "--data", data, "--port", "0", ...where];
     server = await spawnGuarded(argv, {
       label: "toolplane up",
       env: { ...base, TOOLPLANE_LEASE_SECONDS: LEASE_SECONDS },
@@ -126,7 +124,7 @@ export const openStack = async ({ bus = "postgres" }: { readonly bus?: BusName }
     token,
     start,
     async cli(...argv) {
-      const child = spawn(process.execPath, [TOOLPLANE, ...argv], {
+      const child = spawn(TOOLPLANE[0], [TOOLPLANE[1], ...argv], {
         env: environment(),
         stdio: ["ignore", "pipe", "pipe"],
       });
@@ -139,7 +137,7 @@ export const openStack = async ({ bus = "postgres" }: { readonly bus?: BusName }
     },
     api: (method, path, body) => askApi({ url: address, token: token() }, { method, path, body }),
     async service(name, env = {}) {
-      const service = await spawnGuarded([process.execPath, "--conditions=source", file(`./services/${name}.ts`)], {
+      const service = await spawnGuarded(programArgv(new URL(`./services/${name}.ts`, import.meta.url)), {
         label: name,
         env: environment(env),
         stdio: ["ignore", "pipe", "inherit"],

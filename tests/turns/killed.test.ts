@@ -1,15 +1,14 @@
 // A process that works on turns dies by SIGKILL at each named point; another comes, and every turn ends once.
 
-import { fileURLToPath } from "node:url";
 import { type FaultPoint, TURN_FAULT_POINTS } from "@toolplane/engine/internal";
 import { spawnGuarded } from "@toolplane/processes";
-import { programEnv } from "@toolplane/testkit";
+import { programArgv, programEnv } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runLimited } from "../crash/limited.ts";
 import { type Audit, auditTurns, driveTurns, SCRIPTS, soundAudit } from "./drive.ts";
 import { addAgent, asking, startTurnWorld } from "./turn-world.ts";
 
-const PROGRAM = fileURLToPath(new URL("./programs/turn-life.ts", import.meta.url));
+const PROGRAM = new URL("./programs/turn-life.ts", import.meta.url);
 
 interface Death {
   readonly signal: string | null;
@@ -26,7 +25,7 @@ const dieAt = async (point: FaultPoint, hangs: AbortSignal): Promise<Death> => {
     }),
   );
   const config = { url, projectId: t.projectId, point, spawns };
-  const victim = await spawnGuarded([process.execPath, "--conditions=source", PROGRAM, JSON.stringify(config)], {
+  const victim = await spawnGuarded([...programArgv(PROGRAM), JSON.stringify(config)], {
     label: `turns at ${point}`,
     env: programEnv(),
     stdio: ["ignore", "ignore", "inherit"],

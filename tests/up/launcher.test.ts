@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findDescendants, guardProgram, rememberProcess, until, untilGone } from "@toolplane/testkit";
+import { findDescendants, guardProgram, until, untilGone } from "@toolplane/testkit";
 import { describe, expect, test, vi } from "vitest";
 import { makePlace, makeUsedPlace } from "./data.ts";
 import { PATIENCE_MS, startUp } from "./up-process.ts";
@@ -41,7 +41,7 @@ describe("[UP-1-1] in the repository", () => {
     await until("ready", () => stdout.includes("ready http") || child.exitCode !== null, PATIENCE_MS);
     const url = (stdout.split("ready ")[1] ?? "").trim();
     expect((await fetch(`${url}/health`)).status).toBe(200);
-    const family = findDescendants(child.pid ?? 0).map(({ pid }) => rememberProcess(pid));
+    const family = findDescendants(child.pid ?? 0);
     child.stderr.destroy();
     child.kill("SIGTERM");
     const code = await exited;

@@ -1,7 +1,7 @@
 // Stopping: what is under way ends or is given back, and nothing is left behind.
 
 import { existsSync } from "node:fs";
-import { isRunning, rememberProcess, until, untilGone } from "@toolplane/testkit";
+import { isRunning, until, untilGone } from "@toolplane/testkit";
 import { describe, expect, test, vi } from "vitest";
 import { makePlace, makeUsedPlace } from "./data.ts";
 import { databasePid, PATIENCE_MS, startUp, type UpProcess } from "./up-process.ts";
@@ -34,7 +34,7 @@ describe("[API-2-2] SIGTERM drains and exits 0", () => {
     {
       await using up = startUp({ dataDir, args: DEMO });
       long = await startSleep(up, 600);
-      const family = up.family().map(({ pid }) => rememberProcess(pid));
+      const family = up.family();
       // A long poll is answered at once instead of holding up the end.
       const poll = up.request("POST", "/projects/demo/tool-services/nobody/claim", { wait_seconds: 60 });
       const wait = up.request("POST", "/projects/demo/calls", {
@@ -95,7 +95,7 @@ test("[UP-2-1] a second signal exits at once, and the guard ends what is left", 
   await using place = await makeUsedPlace();
   await using up = startUp({ dataDir: place.dataDir, args: DEMO });
   await startSleep(up, 600);
-  const family = up.family().map(({ pid }) => rememberProcess(pid));
+  const family = up.family();
   const server = databasePid(up);
   up.signal("SIGTERM");
   await up.said('"stopping"');

@@ -3,20 +3,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { UsageError } from "@toolplane/protocol";
-import {
-  type Answer,
-  askApi,
-  findDescendants,
-  guardProgram,
-  programEnv,
-  rememberProcess,
-  until,
-  untilGone,
-} from "@toolplane/testkit";
+import { type Answer, askApi, findDescendants, guardProgram, programEnv, until, untilGone } from "@toolplane/testkit";
+import { TOOLPLANE } from "../toolplane-argv.ts";
 
-const LAUNCHER = fileURLToPath(new URL("../../bin/toolplane.mjs", import.meta.url));
 /** Far more than it takes; a busy machine is not a failure. */
 export const PATIENCE_MS = 50_000;
 
@@ -54,8 +44,8 @@ const tokenOf = (dataDir: string): string => readFileSync(join(dataDir, "token")
 export const databaseUrl = (dataDir: string): string => readFileSync(join(dataDir, "database-url"), "utf8").trim();
 
 export const startUp = ({ dataDir, args = [], env = {}, cwd = "/" }: UpProcessOptions): UpProcess => {
-  const argv = [LAUNCHER, "up", "--port", "0", "--data", dataDir, ...args];
-  const child: ChildProcess = spawn(process.execPath, argv, {
+  const argv = [TOOLPLANE[1], "up", "--port", "0", "--data", dataDir, ...args];
+  const child: ChildProcess = spawn(TOOLPLANE[0], argv, {
     cwd,
     env: { ...programEnv(), HOME: process.env.HOME ?? "/", ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -117,7 +107,7 @@ export const startUp = ({ dataDir, args = [], env = {}, cwd = "/" }: UpProcessOp
     family: () => findDescendants(pid),
     async [Symbol.asyncDispose]() {
       if (over) return;
-      const family = findDescendants(pid).map((row) => rememberProcess(row.pid));
+      const family = findDescendants(pid);
       await killGroup();
       // Its guard ends the rest.
       await untilGone(family, PATIENCE_MS);

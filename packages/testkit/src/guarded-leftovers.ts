@@ -8,7 +8,10 @@ import { ToolplaneError, UsageError } from "@toolplane/protocol";
 
 const POLL_MS = 10;
 
-/** Everything that descends from `pid`, zombies left out. */
+/**
+ * Everything that descends from `pid`, zombies left out. The rows are remembered as they are: a process may end before it is
+ * looked at again, for example a worker of the database.
+ */
 export const findDescendants = (pid: number): readonly ProcessRow[] => {
   const rows = [...readProcessTable().values()];
   const found: ProcessRow[] = [];

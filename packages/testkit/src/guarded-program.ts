@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { processGuard } from "@toolplane/processes";
 import { UsageError } from "@toolplane/protocol";
+import { programArgv } from "./program-argv.ts";
 
 export interface TestProgram extends AsyncDisposable {
   readonly pid: number;
@@ -29,10 +30,11 @@ export const guardProgram = (child: ChildProcess, label: string): Promise<void> 
   return watching.then(() => undefined);
 };
 
-/** Runs a file from source, as development does; a published file ignores the condition. */
+/** Runs a file of the repository, or a published one, which ignores the condition for sources. */
 export const runTestProgram = (file: URL, args: readonly string[] = []): TestProgram => {
   const path = fileURLToPath(file);
-  const child = spawn(process.execPath, ["--conditions=source", path, ...args], {
+  const [node, ...program] = programArgv(file);
+  const child = spawn(node, [...program, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
     // A group of its own, as a program in a terminal has.
     detached: true,

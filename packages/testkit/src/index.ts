@@ -96,6 +96,7 @@ export { createTestDatabase, type TestDatabase } from "./postgres-database.ts";
 export { sharedPostgres } from "./postgres-run.ts";
 export { makePreviousDatabase } from "./previous-database.ts";
 // programs
+export { programArgv, tryFindCompiled } from "./program-argv.ts";
 export { programEnv } from "./program-env.ts";
 export { copyTemplate } from "./template-directory.ts";
 export { createTestCertificates } from "./test-certificates.ts";

@@ -32,6 +32,6 @@ const grandchildren = createToolHost({
 });
 await grandchildren.execute({ toolName: "bad", arguments: {}, deadlineMs: 60_000 });
 
-const pids = findDescendants(process.pid).map(({ pid }) => pid);
-process.stdout.write(`${JSON.stringify({ guard: processGuard().pid, pids })}\n`);
+const hosts = findDescendants(process.pid).filter(({ pid }) => pid !== processGuard().pid);
+process.stdout.write(`${JSON.stringify({ hosts })}\n`);
 setInterval(() => undefined, 1e6);

@@ -5,14 +5,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { findFreePort } from "@toolplane/processes";
-import { createTestDatabase, programEnv, until } from "@toolplane/testkit";
+import { createTestDatabase, programArgv, programEnv, until } from "@toolplane/testkit";
+import { TOOLPLANE } from "../../toolplane-argv.ts";
 import { type Member, startMember } from "./member.ts";
 
-const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const TOOLPLANE = file("../../../packages/server/bin/toolplane.mjs");
-const SERVICE = file("../services/chaos-tools.ts");
+const SERVICE = programArgv(new URL("../services/chaos-tools.ts", import.meta.url));
 
 export const PROJECT = "demo";
 /** Who was killed is given up after this. */
@@ -53,7 +51,7 @@ export const openChaosPlane = async ({ natsUrl, replicas = 1 }: ChaosPlaneOption
     const where = ["--database-url", database.url, "--nats-url", natsUrl, "--data", data, "--config", config];
     return startMember({
       name,
-      argv: [process.execPath, TOOLPLANE, "up", "--roles", roles, ...where, ...args],
+      argv: [...TOOLPLANE, "up", "--roles", roles, ...where, ...args],
       env: { ...base, TOOLPLANE_LEASE_SECONDS: LEASE_SECONDS },
       readyLine: "ready ",
       log: join(directory, `${name}.log`),
@@ -62,7 +60,7 @@ export const openChaosPlane = async ({ natsUrl, replicas = 1 }: ChaosPlaneOption
   const service = (target: string, env: Readonly<Record<string, string>>): Member =>
     startMember({
       name: target,
-      argv: [process.execPath, "--conditions=source", SERVICE],
+      argv: SERVICE,
       env: { ...base, TARGET: target, JOURNAL: journal, TOOLPLANE_PROJECT: PROJECT, ...env },
       readyLine: "serving",
       log: join(directory, `${target}.log`),

@@ -29,7 +29,8 @@ export interface Member {
 }
 
 const PAUSE_MS = 150;
-const GRACE_MS = 30_000;
+/** Far more than a drain takes; a process that does not end fails the run. A busy machine is not a failure. */
+const GRACE_MS = 180_000;
 
 export const startMember = ({ name, argv, env, readyLine, log }: MemberOptions): Member => {
   let running: GuardedProcess | undefined;

@@ -1,5 +1,5 @@
-// The limits, in one place: those that refuse new calls, of projects and of the plane (admission.ts) and the breakers of tools; and what
-// the limits of a project do now, for people.
+// The limits, in one place: those that refuse new calls, of projects and of the plane (admission.ts) and the breakers of tools and targets;
+// and what the limits of a project do now, for people.
 
 import type { Database } from "../sql/database.ts";
 import { type Admission, type AdmissionDeps, createAdmission } from "./admission.ts";
@@ -12,8 +12,11 @@ export interface Limits {
   readonly limitReads: LimitReads;
 }
 
-export const createLimits = (deps: AdmissionDeps & BreakersDeps & { readonly db: Database }): Limits => ({
-  admission: createAdmission(deps),
-  breakers: createBreakers(deps),
-  limitReads: createLimitReads(deps.db),
-});
+export const createLimits = (deps: AdmissionDeps & BreakersDeps & { readonly db: Database }): Limits => {
+  const admission = createAdmission(deps);
+  return {
+    admission,
+    breakers: createBreakers({ ...deps, limitsOf: admission.limitsOf }),
+    limitReads: createLimitReads(deps.db),
+  };
+};

@@ -108,14 +108,16 @@ export const openBuses = async <Kind extends Bus>(harness: BusHarness<Kind>): Pr
 export const openRoom = async (harness: CarrierHarness): Promise<BusRoom> => {
   const buses = await openBuses(harness);
   const { projectId, other } = buses;
+  // Always to agents: an engine manages the durables of tools and of the project manager itself. It throws away commands to a tool
+  // that no service serves on the carrier, and NATS refuses a durable that overlaps with the project manager's.
   const subject: BusRoom["subject"] = (category, suffix = "work", target = "desk") =>
-    `cg.v1r4.${projectId}.public.${category}.${category === "cmd" ? "tool" : "agent"}.${target}.${suffix}`;
+    `cg.v1r4.${projectId}.public.${category}.agent.${target}.${suffix}`;
 
   const waitOut = async (ms: number): Promise<void> => {
     const passed = createLatch();
     const target = `ticker_${randomBytes(4).toString("hex")}`;
     const ticker = await other.consume(
-      { durable: target, pattern: `cg.v1r4.${projectId}.*.cmd.tool.${target}.>`, category: "cmd" },
+      { durable: target, pattern: `cg.v1r4.${projectId}.*.cmd.agent.${target}.>`, category: "cmd" },
       async (delivery) => {
         if (delivery.attempt === 1) await delivery.nak(ms);
         else passed.open();

@@ -61,7 +61,7 @@ export const commandsContract = (harness: () => CarrierHarness): void => {
     await using room = await openRoom(harness());
     const came = createCollector<string>();
     const all = ["desk.work", "desk.work.more", "shelf.work"];
-    const scope = `cg.v1r4.${room.projectId}.*.cmd.tool`;
+    const scope = `cg.v1r4.${room.projectId}.*.cmd.agent`;
     await room.consume(room.one, { category: "cmd", batch: 5, pattern: `${scope}.${rest}` }, (d) =>
       came.push(payloadOf(d)),
     );

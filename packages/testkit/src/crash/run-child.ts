@@ -1,8 +1,8 @@
 // Starts the program of a crash run as a guarded process and tells how it ended.
 
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { type ExitStatus, type GuardedProcess, spawnGuarded } from "@toolplane/processes";
+import { programArgv } from "../program-argv.ts";
 import { programEnv } from "../program-env.ts";
 import type { ChildConfig } from "./engine-child.ts";
 
@@ -20,10 +20,7 @@ export interface EngineChild extends AsyncDisposable {
   leave(): Promise<ExitStatus>;
 }
 
-const programPath = (): string => {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return fileURLToPath(new URL(`./engine-child.${extension}`, import.meta.url));
-};
+const PROGRAM = new URL(`./engine-child.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url);
 
 const watchWords = (running: GuardedProcess): ((word: string) => Promise<boolean>) => {
   const heard = new Set<string>();
@@ -47,7 +44,7 @@ const watchWords = (running: GuardedProcess): ((word: string) => Promise<boolean
 };
 
 export const startEngineChild = async (config: ChildConfig): Promise<EngineChild> => {
-  const argv = [process.execPath, "--conditions=source", programPath(), JSON.stringify(config)];
+  const argv = [...programArgv(PROGRAM), JSON.stringify(config)];
   const running = await spawnGuarded(argv, {
     label: `engine ${config.name}`,
     env: programEnv(),

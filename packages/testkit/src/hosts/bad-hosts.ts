@@ -2,6 +2,7 @@
 
 import { fileURLToPath } from "node:url";
 import type { ErrorCode } from "@toolplane/protocol";
+import { tryFindCompiled } from "../program-argv.ts";
 
 export interface BadHost {
   readonly name: string;
@@ -66,7 +67,7 @@ export const BAD_HOSTS: readonly BadHost[] = [
 
 /** What starts one, for a host's `command`: the Node that runs us. */
 export const badHostCommand = (name: string, extended = false): readonly string[] => {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const program = fileURLToPath(new URL(`./programs/bad-host.${extension}`, import.meta.url));
+  const file = new URL(`./programs/bad-host.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url);
+  const program = tryFindCompiled(file) ?? fileURLToPath(file);
   return ["node", program, name, ...(extended ? ["extended"] : [])];
 };
