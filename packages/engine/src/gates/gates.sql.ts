@@ -2,6 +2,7 @@
 // the same statement as the lock would be of the moment before the lock.
 
 import { HOLDER, IS_DUE, mayRun, SESSION_STATE, take } from "../calls/lease.sql.ts";
+import { walkQueued } from "../calls/walk-queued.sql.ts";
 import { type GivenOf, given, inputOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
@@ -64,6 +65,13 @@ select n.ord::int as ord, n.project_id, n.gate, n.waits,
   left join lateral (
     select * from state.gates g where g.project_id = n.project_id and g.gate = n.gate offset 0) s on true`;
 
+/** The gates that calls wait at, each with the gate of its project. */
+const NAMED = `named as materialized (
+  select ord, project_id, gate, true as waits from waiting
+  union
+  select ord, project_id, '', false from waiting
+)`;
+
 /** More limited tools of one target than a claim could take calls of. */
 const MOST_GATES = 256;
 
@@ -81,21 +89,10 @@ waiting as materialized (
   select w.ord, w.project_id, k.gate
     from wanted w
    cross join lateral (
-     with recursive walk as (
-       (select gate from state.live_calls
-         where project_id = w.project_id and target = w.target and gate is not null and status = 'queued' order by gate limit 1)
-       union all
-       select (select c.gate from state.live_calls c
-                where c.project_id = w.project_id and c.target = w.target and c.gate is not null and c.gate > k.gate and c.status = 'queued'
-                order by c.gate limit 1)
-         from walk k where k.gate is not null)
+     ${walkQueued("gate")}
      select gate from walk where gate is not null limit ${MOST_GATES}) k
 ),
-named as materialized (
-  select ord, project_id, gate, true as waits from waiting
-  union
-  select ord, project_id, '', false from waiting
-)${STATE}`,
+${NAMED}${STATE}`,
 };
 
 export const bindPlaces = (rows: readonly { readonly projectId: string; readonly target: string }[]): unknown[] =>
@@ -119,11 +116,7 @@ waiting as materialized (
      select gate from state.live_calls q
       where q.project_id = w.project_id and q.tool_call_id = w.tool_call_id and q.gate is not null and q.status = 'queued' offset 0) c
 ),
-named as materialized (
-  select ord, project_id, gate, true as waits from waiting
-  union
-  select ord, project_id, '', false from waiting
-)${STATE}`,
+${NAMED}${STATE}`,
 };
 
 /** Not while a call of its session runs, and not before the calls of its session that came before it. */
