@@ -91,6 +91,67 @@ describe("the console shows foreign text safely", () => {
     expect(policy).not.toContain("unsafe");
   });
 
+  test("[SEC-11-3] a tool named like markup is refused in plain words; its title and description are text", async () => {
+    const subject = "cg.v1r4.{project_id}.{channel_id}.cmd.tool.markup.run";
+    const definition = { target_subject: subject, after_execution: "suspend", parameters: { type: "object" } };
+    const named = { ...definition, tool_name: MARKUP, description: "x" };
+    const refused = await fetch(`${stack.url}/projects/demo/tools`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${stack.token}`, "content-type": "application/json" },
+      body: JSON.stringify(named),
+    });
+    expect([refused.status, refused.headers.get("content-type")]).toEqual([400, "application/json"]);
+    // A page about a name that the registry never had.
+    await go(`/p/demo/tools/${encodeURIComponent(MARKUP)}`);
+    await page.getByRole("alert").waitFor();
+    await page.getByRole("heading", { name: /<img src=x/ }).waitFor();
+    await picture("safety-name");
+    const told = {
+      ...definition,
+      tool_name: "markup",
+      description: `${MARKUP} ${REVERSED}`,
+      options: { title: MARKUP },
+    };
+    await stack.api("POST", "/projects/demo/tools", told);
+    await go("/p/demo/tools/markup");
+    await page.locator(".description").getByText(MARKUP).waitFor();
+    await go("/p/demo/tools");
+    await page.locator(".row-text").getByText(MARKUP).first().waitFor();
+    expect(await page.locator("main img, main script").count()).toBe(0);
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("markup");
+    await page.getByRole("dialog").getByText("markup").first().waitFor();
+    expect(await page.locator("dialog img, dialog script").count()).toBe(0);
+    await page.keyboard.press("Escape");
+  });
+
+  test("the views of a result are shown as the tool made them, and a large card by pages", async () => {
+    const made = await stack.api("POST", "/projects/demo/calls", { tool_name: "markup", arguments: {} });
+    const claimed = await stack.api("POST", "/projects/demo/tool-services/markup/claim", { wait_seconds: 20 });
+    const [command] = claimed.commands as unknown as readonly { readonly lease: { readonly id: string } }[];
+    const id = String(made.tool_call_id);
+    const views = { preview: 'search "cats"', display: { headline: MARKUP, hits: [1, 2] }, model: "two hits" };
+    const result = { lease: command?.lease.id, status: "success", result: { rows: ["a", "b"], long: LONG }, views };
+    await stack.api("POST", `/projects/demo/calls/${id}/result`, result);
+    await go(`/p/demo/calls/${id}`);
+    await page.locator(".preview").getByText('search "cats"').waitFor();
+    await page.locator(".display").getByText(MARKUP).waitFor();
+    expect(await page.locator(".display img").count()).toBe(0);
+    await picture("views-display");
+    await page.getByRole("button", { name: "What the model reads" }).click();
+    await page.locator(".value").getByText("two hits").waitFor();
+    await page.getByRole("button", { name: "Result", exact: true }).click();
+    await page.locator(".json-key").getByText("rows").waitFor();
+    await page.locator('a[href^="/p/demo/cards/"]').last().click();
+    await page.getByText(/characters 1 to 65,536 of 800,/).waitFor();
+    await picture("card-pages");
+    await page.getByRole("button", { name: "Next page" }).click();
+    await page.getByText(/characters 65,537 to 131,072/).waitFor();
+    await page.goBack();
+    await page.locator('a[href^="/p/demo/cards/"]').first().click();
+    await page.getByRole("heading", { name: /Card tool.call/ }).waitFor();
+  });
+
   test("a text of 800 kB and ten thousand keys cost a page of them", async () => {
     const id = await call({ long: LONG, wide: WIDE });
     await go(`/p/demo/calls/${id}`);

@@ -24,14 +24,16 @@ interface CallEvent {
   readonly status: string;
   readonly attempt: number;
   readonly at: string;
+  readonly error_code?: string;
 }
 
-/** An event with exactly the members of the contract. */
+/** An event with exactly the members of the contract, in canonical order; the end of a call that failed names its code. */
 const parseCallEvent = (event: CallEvent): CallEvent => {
   expect(Object.keys(event)).toEqual([
     "agent_turn_id",
     "at",
     "attempt",
+    ...(event.error_code === undefined ? [] : ["error_code"]),
     "phase",
     "status",
     "tool_call_id",
@@ -60,9 +62,10 @@ const readEvents = async (t: TestEngine, limit?: number) => {
   }
 };
 
-const textOf = ({ phase, status, attempt }: CallEvent): string => `${phase} ${status} ${attempt}`;
+const textOf = ({ phase, status, attempt, error_code }: CallEvent): string =>
+  [phase, status, attempt, ...(error_code === undefined ? [] : [error_code])].join(" ");
 
-/** `phase status attempt` of each event of a call. */
+/** `phase status attempt code` of each event of a call. */
 const lifeOf = async (t: TestEngine, toolCallId: string) =>
   (await readEvents(t))
     .filter(({ payload }) => payload.tool_call_id === toolCallId)
@@ -122,11 +125,11 @@ test("[ENG-events-1] a canceled call ends with that, whether it waited or ran, a
   await using t = await start();
   const waiting = await dispatch(t);
   await t.engine.calls.cancel({ projectId: t.projectId, toolCallId: waiting.toolCallId });
-  expect(await lifeOf(t, waiting.toolCallId)).toEqual([MADE, "canceled canceled 0"]);
+  expect(await lifeOf(t, waiting.toolCallId)).toEqual([MADE, "canceled canceled 0 canceled"]);
   const running = await dispatchAndClaim(t, "safe");
   await t.engine.calls.cancel(running.facts);
   await t.engine.calls.settle(resultFor(running)).catch(() => undefined);
-  expect(await lifeOf(t, running.facts.toolCallId)).toEqual([MADE, "leased running 1", "canceled canceled 1"]);
+  expect(await lifeOf(t, running.facts.toolCallId)).toEqual([MADE, "leased running 1", "canceled canceled 1 canceled"]);
 });
 
 test("[ENG-events-1] a lost or returned lease is told as a retry, and the next lease after it", async () => {
@@ -161,13 +164,13 @@ test("[ENG-events-1] a call that is given up ends as dead, with its dead letter"
   const unknown = await dispatchAndClaim(t, "unsafe");
   await letPass(t, unknown.facts.toolCallId, "lease");
   await t.engine.expire();
-  expect(await lifeOf(t, late.toolCallId)).toEqual([MADE, "dead timeout 0"]);
-  expect(await lifeOf(t, unknown.facts.toolCallId)).toEqual([MADE, "leased running 1", "dead failed 1"]);
+  expect(await lifeOf(t, late.toolCallId)).toEqual([MADE, "dead timeout 0 queue_timeout"]);
+  expect(await lifeOf(t, unknown.facts.toolCallId)).toEqual([MADE, "leased running 1", "dead failed 1 outcome_unknown"]);
   // One that merely took too long is no dead letter.
   const slow = await dispatchAndClaim(t, "safe");
   await letPass(t, slow.facts.toolCallId, "run");
   await t.engine.expire();
-  expect(await lifeOf(t, slow.facts.toolCallId)).toEqual([MADE, "leased running 1", "settled timeout 1"]);
+  expect(await lifeOf(t, slow.facts.toolCallId)).toEqual([MADE, "leased running 1", "settled timeout 1 tool_timeout"]);
 });
 
 test("[ENG-events-1] a person is told to be wanted, and what was decided", async () => {
@@ -186,7 +189,7 @@ test("[ENG-events-1] a person is told to be wanted, and what was decided", async
   ]);
   const no = { projectId: t.projectId, toolCallId: (await dispatch(t, "risky")).toolCallId };
   await t.engine.approvals.deny({ ...no, by: "ann" });
-  expect(await lifeOf(t, no.toolCallId)).toEqual([...asked, "approval_decided failed 0", "settled failed 0"]);
+  expect(await lifeOf(t, no.toolCallId)).toEqual([...asked, "approval_decided failed 0", "settled failed 0 approval_denied"]);
 });
 
 test("[ENG-events-1] what changes nothing tells nothing: a key used again, a second result, a second cancel", async () => {

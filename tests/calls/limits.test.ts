@@ -102,6 +102,20 @@ test("[LIM-tool-3] a rate lets its burst pass, and then one call whenever a toke
     expect(await claim("quick", { engine: one === 1 ? other : t.engine, waitMs: WAIT_MS })).toHaveLength(1);
 });
 
+test("[LIM-tool-3] a command over a bus is told when a token is there for it, each a token later", async () => {
+  await register("told", { rate: { limit: 2, per_seconds: 1 } });
+  const made = await askMany("told", 3);
+  const tries = made.map(({ toolCallId, agentTurnId, callCardId }) =>
+    t.engine.calls.lease({ projectId: t.projectId, toolCallId, agentTurnId, callCardId, holder: "nats" }),
+  );
+  const refused = (await Promise.allSettled(tries)).flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+  expect(refused.map(({ code, detail }) => [code, detail.status])).toEqual(Array(2).fill(["lease_lost", "queued"]));
+  const [first, second] = refused.map(({ detail }) => Number(detail.retry_after_ms)).sort((a, b) => a - b);
+  expect(first).toBeGreaterThan(0);
+  expect(first).toBeLessThanOrEqual(502);
+  expect(Number(second) - Number(first)).toBeGreaterThan(450);
+});
+
 test("[LIM-tool-4] calls of sessions keep their order, pinned ones their version, and none has a result without a lease", async () => {
   await register("spoken", { concurrency: 5, session: "agent" });
   const [first] = await askMany("spoken", 1);
@@ -176,6 +190,10 @@ test("[LIM-project-2] the rate and the queue of a project refuse, and say when t
   // A token comes every 1,200 s.
   expect(refused?.reason.detail.retry_after_seconds).toBeGreaterThan(1_100);
   expect((await make(other, "key")).toolCallId).toBe(first.toolCallId);
+  // A wrong call hears what is wrong with it: waiting would not help it.
+  const wrong = (ask: object) => t.engine.calls.dispatch({ projectId, toolName: "any", arguments: {}, ...ask });
+  expect(await codeOf(wrong({ toolName: "unknown" }))).toBe("not_found");
+  expect(await codeOf(wrong({ arguments: "no object" }))).toBe("bad_request");
   await t.engine.projects.patchProject(projectId, { limits: { rate: null, queue: 4 } });
   await make(t.engine);
   expect(await codeOf(make(other))).toBe("rate_limited");
@@ -268,4 +286,65 @@ test("[LIM-break-2] failures open the breaker for every process, and a trial clo
   expect(await claim("shaky")).toEqual([]);
   await settleAll(trial);
   expect(await claim("shaky")).toHaveLength(2);
+});
+
+test("[LIM-break-3] the runs of all tools of a target open its breaker in every process; other targets go on", async () => {
+  const projectId = "broken-target";
+  await t.engine.projects.createProject({ project_id: projectId, title: "Broken", bootstrap: false }, "sys.test");
+  for (const [name, target] of [
+    ["left", "both"],
+    ["right", "both"],
+    ["apart", "apart"],
+  ] as const)
+    await t.engine.tools.upsertTool(projectId, toolUpload({ name, target, options: {} }));
+  const make = (toolName: string, engine = other) => engine.calls.dispatch({ projectId, toolName, arguments: {} });
+  const take = (target: string, engine = t.engine, waitMs = 0, max = 5) =>
+    engine.calls.claim({ projectId, target, holder: "h", max }, waitMs);
+  const breaker = { failure_rate: 0.5, window_seconds: 600, open_seconds: 600 };
+  // Also calls that were made before the limit count.
+  await Promise.all(["left", "right", "left", "right"].map((name) => make(name)));
+  await t.engine.projects.patchProject(projectId, { limits: { target_breaker: breaker } });
+  await Promise.all(["left", "right", "left", "right"].map((name) => make(name)));
+  for (const call of await take("both")) await failWith(call, BUSY);
+  const closes_at = expect.any(String);
+  await expect(make("left")).rejects.toMatchObject({
+    code: "breaker_open",
+    message: expect.stringMatching(/^target both failed too often: its breaker is open since /),
+    detail: { of: "target both", closes_at, retry_after_seconds: expect.any(Number) },
+  });
+  expect(await take("both", other)).toEqual([]);
+  const [waiting] = await t.engine.calls.list(projectId, { status: "queued" });
+  expect(await other.calls.heldBack({ projectId, toolCallId: waiting?.toolCallId ?? "" })).toMatchObject({
+    target: "both",
+    blockedBy: "breaker",
+    openedAt: expect.any(Date),
+    nextAt: expect.any(Date),
+  });
+  expect((await t.engine.depths()).openBreakers).toBeGreaterThanOrEqual(1);
+  await make("apart");
+  expect(await take("apart", other)).toHaveLength(1);
+  await t.engine.projects.patchProject(projectId, { limits: { target_breaker: null } });
+  expect(await take("both", other)).toHaveLength(3);
+});
+
+test("[LIM-break-3] a target lets one call through as a trial, and its success closes the breaker", async () => {
+  const projectId = "tried-target";
+  await t.engine.projects.createProject({ project_id: projectId, title: "Tried", bootstrap: false }, "sys.test");
+  for (const name of ["left", "right"])
+    await t.engine.tools.upsertTool(projectId, toolUpload({ name, target: "both", options: {} }));
+  const target_breaker = { failure_rate: 0.5, window_seconds: 600, open_seconds: 0.05 };
+  await t.engine.projects.patchProject(projectId, { limits: { target_breaker } });
+  await Promise.all(
+    Array.from({ length: 8 }, (_, n) =>
+      t.engine.calls.dispatch({ projectId, toolName: n % 2 === 0 ? "left" : "right", arguments: {} }),
+    ),
+  );
+  const take = (engine: Engine, max: number, waitMs = 0) =>
+    engine.calls.claim({ projectId, target: "both", holder: "h", max }, waitMs);
+  for (const call of await take(t.engine, 5)) await failWith(call, BUSY);
+  const trial = await take(other, 5, WAIT_MS);
+  expect(trial).toHaveLength(1);
+  expect(await take(t.engine, 5)).toEqual([]);
+  await settleAll(trial);
+  expect(await take(t.engine, 5)).toHaveLength(2);
 });

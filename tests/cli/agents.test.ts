@@ -61,6 +61,12 @@ describe("agents on the command line", () => {
     expect(shown.out).toMatch(/^instruction +all together now$/m);
     expect(shown.out).toMatch(/^ {2}Two readers will look at it\.\n {2}fork_join .*\n {4}success in .* {2}call \w+$/m);
     const turn = shown.out.match(/^turn +(\S+)$/m)?.[1] ?? "";
+    expect(await stack.json("turns", "export", turn)).toMatchObject({
+      format: "toolplane.turn.1",
+      turn: { agent_turn_id: turn },
+      steps: [{}, {}],
+      next_cursor: null,
+    });
     const why = await stack.run(["why", turn]);
     expect(why.out).toMatch(/^turn turn_\w+ is success: it ended after 2 steps in /);
     const trace = await stack.run(["trace", turn]);

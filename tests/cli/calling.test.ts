@@ -217,6 +217,14 @@ describe("toolplane calls and why", () => {
       String(page.next_cursor),
     );
     expect(next.items).toMatchObject([{ tool_call_id: one.tool_call_id }]);
+    const idsOf = async (...filter: readonly string[]): Promise<unknown> =>
+      ((await stack.json("calls", "list", ...filter)).items as readonly { readonly tool_call_id: string }[]).map(
+        ({ tool_call_id }) => tool_call_id,
+      );
+    expect(await idsOf("--trace", String(two.trace_id))).toEqual([two.tool_call_id]);
+    expect(await idsOf("--since", "1h", "--target", "bundled", "--limit", "1")).toEqual([two.tool_call_id]);
+    expect(await idsOf("--until", "1h")).toEqual([]);
+    expect(await idsOf("--agent", "helper", "--error", "tool_timeout")).toEqual([]);
   });
 
   test("[API-2-K15] last is the newest call of the project", async () => {
@@ -236,6 +244,7 @@ describe("toolplane calls and why", () => {
     [["calls", "retry", "nope"], /^toolplane: not_found: /],
     [["why", "nope"], /^toolplane: not_found: /],
     [["calls", "list", "--status", "sleepy"], /^toolplane: bad_request: .*status/],
+    [["calls", "list", "--trace", "nope"], /^toolplane: bad_request: .*trace_id: is 32 hexadecimal digits/],
     [
       ["calls", "list", "--cursor", "nonsense"],
       /^toolplane: bad_request: cursor does not come from this list; use next_cursor of the page before; /,

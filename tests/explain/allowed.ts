@@ -94,6 +94,8 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
   },
 ];
 
+const RUNS_OF_TARGET =
+  "calls under a lease only, and only while the breaker of a target is open: as many as its project runs at once";
 const HELD_SLOTS =
   "live_calls_gate_running holds running limited calls only; of the project's own gate all of them are counted";
 const LIVE_CALLS = "live calls only";
@@ -145,6 +147,16 @@ export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
     statement: "gates.read-of-calls",
     scan: "Index Only Scan of live_calls by live_calls_gate_running",
     reason: HELD_SLOTS,
+  },
+  {
+    statement: "gates.read-waiting",
+    scan: "Index Scan of live_calls by live_calls_gate_running",
+    reason: RUNS_OF_TARGET,
+  },
+  {
+    statement: "gates.read-of-calls",
+    scan: "Index Scan of live_calls by live_calls_gate_running",
+    reason: RUNS_OF_TARGET,
   },
   { statement: "gates.read-slots", scan: "Index Scan of live_calls by live_calls_gate_running", reason: HELD_SLOTS },
   {

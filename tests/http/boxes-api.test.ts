@@ -55,6 +55,25 @@ describe("boxes/batch", () => {
   });
 });
 
+test("[API-box-pages] the cards of a box come in pages, from the newest back to the first", async () => {
+  const made = await Promise.all(
+    Array.from({ length: 3 }, () => http.send("POST", "/projects/demo/calls", { tool_name: "safe" })),
+  );
+  const ids = made.map(({ body }) => body.tool_call_card_id);
+  const box = await http.t.engine.boxes.createBox("demo", [...ids, ids[0] ?? ""]);
+  const seen: string[][] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const query: string = cursor === "" ? "limit=3" : `limit=3&cursor=${cursor}`;
+    const answer: Response = await http.raw(`/projects/demo/boxes/${box}/cards?${query}`, {
+      headers: { authorization: `Bearer ${http.admin}` },
+    });
+    seen.push(((await answer.json()) as readonly { readonly card_id: string }[]).map(({ card_id }) => card_id));
+    expect(seen.length).toBeLessThan(4);
+    cursor = answer.headers.get("toolplane-next-cursor");
+  }
+  expect(seen).toEqual([[ids[1], ids[2], ids[0]], [ids[0]]]);
+});
+
 describe("tool_args_defaults_applied", () => {
   const applied = async (argumentsGiven: object): Promise<Record<string, unknown>> => {
     const { body } = await http.send("POST", "/projects/demo/calls", {

@@ -16,6 +16,8 @@ export interface HttpStack extends AsyncDisposable {
     options?: { token?: string | null; headers?: Record<string, string> },
   ): Promise<Answer>;
   raw(path: string, init?: RequestInit): Promise<Response>;
+  /** Throws when this answer, or one before it, is not as described. */
+  check(path: string, response: Response): Promise<void>;
   /** A tool service's token for target `test`. */
   toolToken(targets?: readonly string[]): Promise<string>;
 }
@@ -41,13 +43,16 @@ export const startHttpStack = async (
     ...limits,
   });
   const { secret: admin } = await t.engine.tokens.create({ role: "admin" });
+  const check: HttpStack["check"] = async (path, response) => {
+    if (isChecked) await checks.checkProblem(path, response);
+    checks.throwFaults();
+  };
   const raw = async (path: string, init: RequestInit = {}): Promise<Response> => {
     const response = await app.request(path, {
       ...init,
       headers: { host: "localhost", ...Object.fromEntries(new Headers(init.headers)) },
     });
-    if (isChecked) await checks.checkProblem(path, response);
-    checks.throwFaults();
+    await check(path, response);
     return response;
   };
   return {
@@ -55,6 +60,7 @@ export const startHttpStack = async (
     admin,
     app,
     raw,
+    check,
     async send(method, path, body, { token = admin, headers = {} } = {}) {
       const response = await raw(path, {
         method,

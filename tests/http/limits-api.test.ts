@@ -102,3 +102,48 @@ test("[LIM-why-1] an open breaker and a failed attempt say so", async () => {
   const shown = (await http.send("GET", `/projects/demo/calls/${failed?.tool_call_id}`)).body;
   expect(shown).toMatchObject({ attempts: 1, leases: [{ ended: "failed", error_code: "upstream_unavailable" }] });
 });
+
+test("[LIM-why-1] the list of limits says what runs, what waits and which breaker is open", async () => {
+  const { body } = await http.send("GET", "/projects/demo/limits");
+  const items = body.items as unknown as readonly Record<string, unknown>[];
+  const of = (name: string) => items.find(({ tool_name }) => tool_name === name);
+  expect(of("one")).toMatchObject({ limits: { concurrency: 1 }, running: 1, waiting: 1, held_by: "concurrency" });
+  expect(of("rare")).toMatchObject({ running: 1, held_by: "rate", next_at: expect.any(String) });
+  expect(of("shaky")).toMatchObject({
+    running: 0,
+    waiting: 6,
+    held_by: "breaker",
+    breaker_opened_at: expect.any(String),
+  });
+  expect(of("any")).toBeUndefined();
+  expect(items.filter(({ tool_name }) => tool_name === null)).toEqual([]);
+  await http.send("PATCH", "/projects/demo", { limits: { concurrency: 1 } });
+  const [own] = (await http.send("GET", "/projects/demo/limits")).body.items as unknown as readonly object[];
+  expect(own).toMatchObject({ tool_name: null, limits: { concurrency: 1 }, held_by: "concurrency" });
+});
+
+test("the usage of a tool counts all its calls that ended", async () => {
+  await register("counted", {});
+  const settle = async (more: object) => {
+    await call("counted");
+    const [command] = await claim("counted", 1);
+    const id = command?.headers["CG-Tool-Call-Id"];
+    await http.send("POST", `/projects/demo/calls/${id}/result`, { lease: command?.lease.id, result: null, ...more });
+  };
+  await http.send("PATCH", "/projects/demo", { limits: { concurrency: null } });
+  const usage = async () => (await http.send("GET", "/projects/demo/tools/counted/usage")).body;
+  expect(await usage()).toMatchObject({ ended: 0, failed: 0, open: 0, median_ms: null, errors: [] });
+  await settle({ status: "success" });
+  await settle({ status: "failed", error: { code: "tool_error", message: "no" } });
+  await settle({ status: "failed", error: { code: "tool_error", message: "no" } });
+  await call("counted");
+  expect(await usage()).toMatchObject({
+    ended: 3,
+    failed: 2,
+    open: 1,
+    is_cut: false,
+    median_ms: expect.any(Number),
+    p95_ms: expect.any(Number),
+    errors: [{ code: "tool_error", calls: 2 }],
+  });
+});

@@ -174,6 +174,7 @@ test("[API-webhook-3] the last attempt leaves a dead delivery, which can be repl
   expect([replayed.status, replayed.body.status]).toEqual([200, "pending"]);
   await expect.poll(() => statusOf(id)).toEqual(["delivered"]);
   expect((await http.send("POST", `${P}/webhook-deliveries/nothing/replay`)).status).toBe(404);
+  expect((await http.send("GET", `${P}/webhooks/nothing/deliveries`)).status).toBe(404);
   await remove(id);
 });
 

@@ -2,18 +2,19 @@
 
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { defineTool, serveTools, silentLog } from "@toolplane/sdk";
 import { until } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { startProgram } from "../cli/program.ts";
 import { TOOLPLANE } from "../cli/stack.ts";
-import { echo, startMcpStack } from "../mcp/mcp-stack.ts";
+import { bundleClient } from "../mcp/bundle-client.ts";
+import { clientScenarios, compareWith, runClientScenarios } from "../mcp/conformance-suite.ts";
+import { CLIENT_FAILURES } from "../mcp/expected-failures.ts";
+import { runOneKey } from "../mcp/one-key.ts";
 import { connectStdio } from "../mcp/stdio-client.ts";
 import { makeUsedPlace } from "../up/data.ts";
 
 const SECONDS = 180;
-const KEY = "toolplane/idempotency_key";
 
 test("a call of three minutes survives a SIGKILL of the server, as a task and over stdio, and runs once", async () => {
   await using place = await makeUsedPlace();
@@ -91,42 +92,18 @@ test("a call of three minutes survives a SIGKILL of the server, as a task and ov
   await second.program.ended;
 });
 
-test("[API-MCP-5] the same key at once over HTTP and MCP, a hundred times: one run and one result card each", async () => {
-  const counts = new Map<string, number>();
-  const count = defineTool({
-    name: "count",
-    description: "Counts its runs",
-    parameters: { type: "object", properties: { round: { type: "string" } }, required: ["round"] } as const,
-    run: ({ round }) => {
-      counts.set(round, (counts.get(round) ?? 0) + 1);
-      return round;
-    },
-  });
-  await using stack = await startMcpStack([echo, count]);
-  const requestInit = { headers: { authorization: `Bearer ${stack.http.admin}` } };
-  const clients = await Promise.all(
-    (["auto", "legacy"] as const).map(async (mode) => {
-      const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
-      await client.connect(new StreamableHTTPClientTransport(new URL(stack.url), { requestInit }));
-      return client;
-    }),
-  );
-  for (let round = 0; round < 100; round++) {
-    const key = `round-${round}`;
-    const args = { round: key };
-    const ask = { tool_name: "count", arguments: args, idempotency_key: key, wait_seconds: 30 };
-    const [http, again, ...mcp] = await Promise.all([
-      stack.http.send("POST", "/projects/demo/calls", ask),
-      stack.http.send("POST", "/projects/demo/calls", ask),
-      ...clients.map((client) => client.callTool({ name: "count", arguments: args, _meta: { [KEY]: key } })),
-    ]);
-    const cards = [
-      http.body.tool_result_card_id,
-      again.body.tool_result_card_id,
-      ...mcp.map(({ _meta }) => _meta?.["toolplane/tool_result_card_id"]),
-    ];
-    expect(new Set(cards)).toEqual(new Set([http.body.tool_result_card_id]));
-    expect(counts.get(key)).toBe(1);
-  }
-  await Promise.all(clients.map((client) => client.close()));
+test("[API-MCP-5] one key at once over HTTP and MCP while its command is delivered three times, a hundred rounds", async () => {
+  const report = await runOneKey(100);
+  process.stderr.write(`${JSON.stringify(report)}\n`);
+  expect(report).toMatchObject({ rounds: 100, runs: 100, resultCards: 100 });
+});
+
+test.each(["2025-11-25", "2026-07-28"])("every scenario of the protocol's suite for clients, %s", async (revision) => {
+  using client = await bundleClient();
+  const scenarios = clientScenarios(revision);
+  const run = await runClientScenarios(client.command, revision, scenarios);
+  const lines = [...run.scenarios].map(([name, failures]) => `${failures.length === 0 ? "pass" : "fail"} ${name}`);
+  process.stderr.write(`${revision}\n${lines.toSorted().join("\n")}\n`);
+  expect([...run.scenarios.keys()].toSorted(), run.said).toEqual(scenarios.toSorted());
+  expect(compareWith(CLIENT_FAILURES[revision] ?? {}, run)).toEqual({ surprises: [], stale: [] });
 });

@@ -343,6 +343,22 @@ describe("the door", () => {
     expect((await fetch(url, { method: "PUT", headers })).status).toBe(405);
   });
 
+  test.each([
+    ["?tools=zzz", /names zzz, and project demo has no such tool/],
+    ["?tools=ehco", /did you mean echo/],
+    ["?agents=nobody", /names nobody, and project demo has no such agent/],
+    ["?tools=", /names nothing/],
+    ["?tool=echo", /unknown key .{0,2}tool/],
+  ])("an address that asks for what is not there is refused by name: %s", async (query, words) => {
+    await expect(connect("auto", { query })).rejects.toThrow(words);
+    const said = await fetch(`${url.href}${query}`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 7, method: "ping" }),
+    });
+    expect([said.status, await said.text()]).toEqual([400, expect.stringMatching(words)]);
+  });
+
   test("a session belongs to its token: another token of the project cannot use it", async () => {
     const initialize = {
       jsonrpc: "2.0",

@@ -4,12 +4,12 @@ import type { Rule } from "./rule.ts";
 
 export const rules = [
   { id: "LIM-room-1", source: "interfaces 3", part: "engine", text: "A gate lets pass as many calls as its slots, its tokens and its breaker allow, and knows when time alone opens it." },
-  { id: "LIM-room-2", source: "interfaces 3", part: "engine", text: "No window has more starts than its limit and one burst; without a burst, delayed calls are spread evenly." },
+  { id: "LIM-room-2", source: "interfaces 3", part: "engine", text: "No window has more starts than its limit, one burst and what 0.1 s of lateness makes up; without a burst, delayed calls are spread evenly." },
   { id: "LIM-pass-1", source: "issue 20", part: "engine", text: "Lanes and gates are served in turn, the limit of the project holds over all of them, and no request gets more than it asked for." },
   { id: "LIM-pass-2", source: "issue 20", part: "engine", text: "A gate remembers its tokens and whom it served last." },
   { id: "LIM-tool-1", source: "interfaces 3", part: "engine", text: "`concurrency` of a tool holds across processes and on every way a call is leased, and a freed slot wakes the next claim." },
   { id: "LIM-tool-2", source: "issue 20", part: "engine", text: "A holder that died keeps its slot until its lease has lapsed and no longer." },
-  { id: "LIM-tool-3", source: "interfaces 3", part: "engine", text: "`rate` of a tool delays its calls; a waiting service gets the next one when its token is there." },
+  { id: "LIM-tool-3", source: "interfaces 3", part: "engine", text: "`rate` of a tool delays its calls; a waiting service gets the next one when its token is there, and a command over a bus is told when to come again." },
   { id: "LIM-tool-4", source: "interfaces 3", part: "engine", text: "Limits hold for calls of sessions and for pinned calls too, and a limited call has no result without a lease." },
   { id: "LIM-tool-5", source: "interfaces 3", part: "engine", text: "A limit that is set, raised or taken away holds for the open calls at once; with service: plain it is refused by name." },
   { id: "LIM-project-1", source: "interfaces 3", part: "engine", text: "`concurrency` of a project delays the calls of all its tools; the plane's own managers hold no slot." },
@@ -19,6 +19,7 @@ export const rules = [
   { id: "LIM-retry-2", source: "issue 20", part: "engine", text: "A retry waits as a row with its honest count of attempts, and ends with the last result when the attempts are used up." },
   { id: "LIM-break-1", source: "interfaces 3", part: "engine", text: "A breaker opens when enough runs of a window failed, lets one call through as a trial when its time is over, and closes by a success." },
   { id: "LIM-break-2", source: "interfaces 3", part: "engine", text: "While a breaker is open, new calls are refused in every process with breaker_open and when it closes, and waiting calls wait." },
+  { id: "LIM-break-3", source: "issue 20", part: "engine", text: "With `target_breaker` of a project, the runs of all tools of a target open one breaker, in every process: new calls of the target are refused, waiting ones wait, and one trial closes it." },
   { id: "LIM-door-1", source: "interfaces 4", part: "server", text: "Over HTTP a refused call is 429 or 503 with an honest Retry-After; limits are read and changed by PATCH and GET of the project." },
   { id: "LIM-why-1", source: "issue 20", part: "server", text: "`why` says in words which limit holds a call, what holds the slots, when the next may start, which breaker is open since when, and when a failed attempt is tried again." },
   { id: "LIM-door-2", source: "interfaces 4", part: "server", text: "The last connections of a server are kept for /health and /live; other requests are then refused and their connections closed." },

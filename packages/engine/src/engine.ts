@@ -29,6 +29,7 @@ import type { ServedTarget } from "./carrier/plan-durables.ts";
 import { setCarrier } from "./carrier/take-over.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
 import { createDelegation, type Delegation } from "./delegation/delegation.ts";
+import type { LimitReads } from "./gates/limit-reads.ts";
 import { createLimits } from "./gates/limits.ts";
 import { createHistory, type History } from "./history/history.ts";
 import { createLineage, type Lineage } from "./lineage/lineage.ts";
@@ -53,6 +54,7 @@ import { createDatabase, type Database } from "./sql/database.ts";
 import { migrate } from "./sql/migrate.ts";
 import { createPlaneDepths, type PlaneDepths } from "./stats/plane-depths.ts";
 import { COUNT_LIVE, DATABASE_NOW, type LiveCallsRow } from "./stats/stats.sql.ts";
+import { createToolUsage, type ToolUsage } from "./stats/tool-usage.ts";
 import { createThreads, type Threads } from "./threads/threads.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
 import { createTraces, type Traces } from "./traces/traces.ts";
@@ -175,6 +177,10 @@ export interface Engine {
   stats(): Promise<EngineStats>;
   /** How much waits, for those who measure; remembered for some seconds. */
   depths(): Promise<PlaneDepths>;
+  /** What the limits of a project do now. */
+  readonly limits: LimitReads;
+  /** How a tool did, over its calls that are kept. */
+  toolUsage(projectId: string, toolName: string): Promise<ToolUsage>;
   /** Finishes submitted work, then closes the database. */
   close(): Promise<void>;
 }
@@ -330,6 +336,8 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     tendTurns: turns.tend,
     retain,
     depths: createPlaneDepths({ db, clock, carrier: carriedBy }),
+    limits: limits.limitReads,
+    toolUsage: createToolUsage(db),
     async stats() {
       const [live] = await db.query<LiveCallsRow>(COUNT_LIVE);
       return {

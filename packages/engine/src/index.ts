@@ -50,6 +50,7 @@ export type {
 // engine
 export { createEngine, type Engine, type EngineOptions, type ServingAgents, sha256 } from "./engine.ts";
 export type { HeldBack } from "./gates/gates.ts";
+export type { LimitState } from "./gates/limit-reads.ts";
 // history
 export { notThere } from "./history/tombstones.ts";
 // lineage
@@ -79,6 +80,7 @@ export type { Queryer } from "./sql/database.ts";
 export { isAway } from "./sql/database-error.ts";
 // stats
 export type { PlaneDepths } from "./stats/plane-depths.ts";
+export type { ToolUsage } from "./stats/tool-usage.ts";
 
 // threads
 export { createThreads, type Threads } from "./threads/threads.ts";

@@ -106,6 +106,8 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
   [`POST ${P}/dead-letters/:letter/replay`]: shared(OPERATORS),
   [`GET ${P}/hosts`]: shared(PEOPLE),
   [`GET ${P}/services`]: shared(PEOPLE),
+  [`GET ${P}/limits`]: shared(PEOPLE),
+  [`GET ${P}/tools/:tool/usage`]: shared(PEOPLE),
   [`GET ${P}/batches`]: shared(PEOPLE),
   [`GET ${P}/batches/:batch`]: shared(PEOPLE),
   [`GET ${P}/state/agents`]: shared(PEOPLE),

@@ -322,6 +322,8 @@ const WORK: Readonly<Record<string, Pair>> = {
   ),
   [`GET ${P}/hosts`]: get("hosts", "hosts?limit=0", 400),
   [`GET ${P}/services`]: get("services", `/projects/${NO}/services`),
+  [`GET ${P}/limits`]: get("limits", `/projects/${NO}/limits`),
+  [`GET ${P}/tools/:tool/usage`]: get("tools/safe/usage", `tools/${NO}/usage`),
   [`GET ${P}/events`]: get("events?kind=call,turn", "events?kind=gossip", 400),
   [`GET ${P}/cards/:card`]: get(
     async ({ post }) => `cards/${(await post("calls", { tool_name: "safe" })).tool_call_card_id}?length=10`,

@@ -2,7 +2,7 @@
 
 import { createIds } from "@toolplane/engine";
 import { createDatabase } from "@toolplane/engine/internal";
-import { createWebhookDoor, createWebhookKey } from "@toolplane/server";
+import { createWebhookDoor, createWebhookKey, listen } from "@toolplane/server";
 import { type AnswerBody, letPass, toolUpload } from "@toolplane/testkit";
 import { type HttpStack, startHttpStack } from "../http-stack.ts";
 
@@ -13,6 +13,8 @@ export interface Held {
 
 export interface World extends AsyncDisposable {
   readonly http: HttpStack;
+  /** Where it listens. */
+  readonly url: string;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<AnswerBody>;
   makeCall(tool?: string): Promise<string>;
   /** A call in the hands of a service. */
@@ -42,6 +44,7 @@ export const startWorld = async (): Promise<World> => {
   const key = createWebhookKey("the key of the transcript");
   const door = { hosts: ["hooks.example.com"], allow: [], key: () => key, newId: createIds().uuid };
   const http = await startHttpStack({ tools: TOOLS }, { webhooks: createWebhookDoor(door) });
+  const listener = await listen({ app: http.app, host: "127.0.0.1", port: 0 });
   const { engine, database, projectId } = http.t;
   let tools = 0;
 
@@ -69,6 +72,7 @@ export const startWorld = async (): Promise<World> => {
 
   return {
     http,
+    url: `http://${listener.address}`,
     post,
     makeCall,
     held,
@@ -128,6 +132,9 @@ export const startWorld = async (): Promise<World> => {
         ttl_seconds: null,
       };
     },
-    [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await listener.close(0);
+      await http[Symbol.asyncDispose]();
+    },
   };
 };

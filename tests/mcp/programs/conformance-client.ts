@@ -24,7 +24,7 @@ const link = createMcpLink({
   toolsChanged: nothing,
 });
 
-const signal = AbortSignal.timeout(25_000);
+const signal = AbortSignal.timeout(100_000);
 
 const VALUES: Readonly<Record<string, JsonValue>> = { number: 1, integer: 1, boolean: true, array: [], object: {} };
 
@@ -48,6 +48,6 @@ const wanted =
   toolCalls ?? tools.map(({ name, inputSchema }) => ({ name, arguments: argumentsFor(name, inputSchema) }));
 for (const { name, arguments: args } of wanted)
   await link
-    .callTool({ tool: name, arguments: args, meta: {}, signal, timeoutMs: 25_000, progress: nothing })
+    .callTool({ tool: name, arguments: args, meta: {}, signal, timeoutMs: 100_000, progress: nothing })
     .catch((error: unknown) => process.stderr.write(`${name}: ${String(error)}\n`));
 await link.close();

@@ -10,6 +10,13 @@ export interface LeaseBody {
   readonly ended: string | null;
 }
 
+/** Further ways to show a result, made by the tool. */
+export interface ViewsBody {
+  readonly model?: unknown;
+  readonly display?: unknown;
+  readonly preview?: string;
+}
+
 export interface CallBody extends ListedCall {
   readonly tool_call_card_id: string;
   readonly tool_result_card_id?: string;
@@ -38,6 +45,7 @@ export interface CallBody extends ListedCall {
   };
   readonly result?: unknown;
   readonly error?: unknown;
+  readonly views?: ViewsBody;
   readonly diagnostics?: unknown;
 }
 

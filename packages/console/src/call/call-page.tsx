@@ -20,6 +20,7 @@ import { CallActs } from "./call-acts.tsx";
 import type { CallBody, WhyBody } from "./call-body.ts";
 import { CallParts } from "./call-parts.tsx";
 import { asCommand, asCurl, asTypeScript } from "./copy-as.ts";
+import { ResultViews } from "./result-views.tsx";
 import { TimelineView } from "./timeline-view.tsx";
 
 const textIn = (value: unknown, name: string): string | undefined => {
@@ -82,6 +83,10 @@ const useResumedAt = (project: string, call: CallBody | undefined): string | nul
   return steps.value?.map(({ started_at }) => started_at).find((at) => at !== null && at >= settled);
 };
 
+const CardLink = ({ project, id }: { readonly project: string; readonly id: string }): ReactNode => (
+  <Link to={{ kind: "card", project, id }}>{id}</Link>
+);
+
 interface BodyProps {
   readonly project: string;
   readonly call: CallBody;
@@ -118,12 +123,17 @@ const CallContent = ({ project, call, why }: BodyProps): ReactNode => {
       </Section>
       <div className="columns">
         <Section title="Given">
+          {call.views?.preview !== undefined && (
+            <p className="preview">
+              <Text most={500}>{call.views.preview}</Text>
+            </p>
+          )}
           <ValueView label="Arguments" value={call.arguments ?? {}} />
           <LayersNote layers={call.argument_layers} />
         </Section>
         {hasOwnResult(call) && (
           <Section title="Came back">
-            <ValueView label="Result" value={call.result} />
+            <ResultViews key={call.tool_result_card_id} result={call.result} views={call.views} />
           </Section>
         )}
       </div>
@@ -170,8 +180,11 @@ const CallContent = ({ project, call, why }: BodyProps): ReactNode => {
                 </Link>
               ),
             ],
-            ["Call card", <code key="card">{call.tool_call_card_id}</code>],
-            ["Result card", call.tool_result_card_id && <code key="rcard">{call.tool_result_card_id}</code>],
+            ["Call card", <CardLink key="card" project={project} id={call.tool_call_card_id} />],
+            [
+              "Result card",
+              call.tool_result_card_id && <CardLink key="rcard" project={project} id={call.tool_result_card_id} />,
+            ],
           ]}
         />
         <div className="acts">

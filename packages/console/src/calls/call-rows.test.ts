@@ -12,6 +12,7 @@ const event = (id: string, phase: string, status: string, at = "2026-11-16T10:00
   phase,
   status,
   attempt: 1,
+  errorCode: status === "failed" ? "tool_error" : "",
   at,
 });
 
@@ -51,9 +52,9 @@ describe("rows of calls", () => {
   test("a list that is older than an event does not bring a call back to life", () => {
     const over = applyEvents(NO_ROWS, [event("a", "dispatched", "queued"), event("a", "settled", "failed")]);
     const rows = addListed(over, [listed("a", "running"), listed("b", "success")]);
-    expect(shownRows(rows, ALL).map(({ id, status }) => [id, status])).toEqual([
-      ["a", "failed"],
-      ["b", "success"],
+    expect(shownRows(rows, ALL).map(({ id, status, errorCode }) => [id, status, errorCode])).toEqual([
+      ["a", "failed", "tool_error"],
+      ["b", "success", ""],
     ]);
   });
 

@@ -100,7 +100,7 @@ const changed = (row: CallRow | undefined, event: CallEvent): CallRow | undefine
       : undefined);
   if (before === undefined || isOver(before.status)) return row;
   const status = event.status === "" ? before.status : event.status;
-  if (SETTLED.has(event.phase)) return { ...before, status, settledAt: event.at };
+  if (SETTLED.has(event.phase)) return { ...before, status, errorCode: event.errorCode, settledAt: event.at };
   if (event.phase === "leased")
     return { ...before, status, attempts: event.attempt, startedAt: before.startedAt || event.at };
   return { ...before, status };

@@ -1,11 +1,14 @@
-// The health of the plane in one line: server, store, bus, services, hosts. A part that does not work shows what a person can do about it.
+// The health of the plane in one line: server, store, bus, services, hosts, limits and breakers. A part that does not work shows what a person can do about it.
 
-import { type ReactNode, useEffect } from "react";
+import { memo, type ReactNode, useEffect } from "react";
 import { projectPath, request } from "../api/request.ts";
 import { useLoad } from "../api/use-load.ts";
 import { useHub } from "../events/event-hub.tsx";
 import type { HostBody, ServiceBody } from "../fleet/fleet-body.ts";
+import type { LimitBody } from "../limits/limit-body.ts";
+import { planLimitLights } from "../limits/plan-limits.ts";
 import { Link } from "../router/use-place.tsx";
+import { visibleText } from "../text/visible-text.ts";
 
 interface Health {
   readonly status: string;
@@ -37,7 +40,7 @@ const Light = ({ tone, children }: { readonly tone: string; readonly children: R
   </li>
 );
 
-export const HealthStrip = ({ project }: { readonly project: string }): ReactNode => {
+export const HealthStrip = memo(({ project }: { readonly project: string }): ReactNode => {
   const { state } = useHub();
   const health = useLoad("health", (signal) => request<Health>("/health", { signal }));
   const services = useLoad(`services ${project}`, (signal) =>
@@ -46,6 +49,10 @@ export const HealthStrip = ({ project }: { readonly project: string }): ReactNod
   const hosts = useLoad(`hosts ${project}`, (signal) =>
     request<{ items: readonly HostBody[] }>(projectPath(project, "hosts"), { signal }),
   );
+  const limits = useLoad(`limits ${project}`, (signal) =>
+    request<{ items: readonly LimitBody[] }>(projectPath(project, "limits"), { signal }),
+  );
+  useEvery(limits.reload);
   useEvery(health.reload);
   useEvery(services.reload);
   useEvery(hosts.reload);
@@ -83,6 +90,15 @@ export const HealthStrip = ({ project }: { readonly project: string }): ReactNod
           </Link>
         </Light>
       )}
+      {planLimitLights(limits.value?.items ?? []).map(({ tone, text, tool }) => (
+        <Light key={text} tone={tone}>
+          <Link
+            to={tool === undefined ? { kind: "page", project, page: "tools" } : { kind: "tool", project, id: tool }}
+          >
+            {visibleText(text)}
+          </Link>
+        </Light>
+      ))}
     </ul>
   );
-};
+});

@@ -1,6 +1,6 @@
 // Now: what is happening. Calls as they come, how many, how fast, how many wait, and whether the plane is well.
 
-import { type ReactNode, useMemo } from "react";
+import { memo, type ReactNode, useMemo } from "react";
 import { SmallChart } from "../charts/small-chart.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { Page } from "../parts/section.tsx";
@@ -18,14 +18,15 @@ import { useCalls } from "./use-calls.ts";
 
 const RECENT_SECONDS = 10;
 
-const Charts = ({ seconds }: { readonly seconds: readonly Second[] }): ReactNode => {
+/** Drawn when a second is counted, not with every batch of events. */
+const Charts = memo(({ seconds }: { readonly seconds: readonly Second[] }): ReactNode => {
   const { theme } = useTheme();
   const data = chartData(seconds, Date.now());
   const recent = seconds.slice(-RECENT_SECONDS);
   const rate = recent.reduce((sum, { ended }) => sum + ended, 0) / RECENT_SECONDS;
   const failed = recent.reduce((sum, second) => sum + second.failed, 0);
   const median = percentile(
-    seconds.flatMap(({ spans }) => spans),
+    recent.flatMap(({ spans }) => spans),
     0.5,
   );
   const last = seconds.at(-1);
@@ -63,7 +64,7 @@ const Charts = ({ seconds }: { readonly seconds: readonly Second[] }): ReactNode
       />
     </div>
   );
-};
+});
 
 export const NowPage = ({ project }: { readonly project: string }): ReactNode => {
   const { query } = useHere();

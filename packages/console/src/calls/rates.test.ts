@@ -13,6 +13,7 @@ const event = (id: string, phase: string, status: string, ms: number): CallEvent
   phase,
   status,
   attempt: 1,
+  errorCode: "",
   at: new Date(T0 + ms).toISOString(),
 });
 

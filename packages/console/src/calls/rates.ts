@@ -68,6 +68,23 @@ export const percentile = (values: readonly number[], share: number): number | u
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 };
 
+interface Spread {
+  readonly median: number | null;
+  readonly slow: number | null;
+}
+
+const spreads = new WeakMap<Second, Spread>();
+
+/** Counted once for each second: a second that is over never changes. */
+const spreadOf = (second: Second | undefined): Spread => {
+  if (second === undefined) return { median: null, slow: null };
+  const known = spreads.get(second);
+  if (known !== undefined) return known;
+  const spread = { median: percentile(second.spans, 0.5) ?? null, slow: percentile(second.spans, 0.95) ?? null };
+  spreads.set(second, spread);
+  return spread;
+};
+
 export interface ChartData {
   readonly times: readonly number[];
   readonly ended: readonly number[];
@@ -89,8 +106,8 @@ export const chartData = (seconds: readonly Second[], now: number): ChartData =>
     times,
     ended: pick((second) => second?.ended ?? 0),
     failed: pick((second) => second?.failed ?? 0),
-    median: pick((second) => percentile(second?.spans ?? [], 0.5) ?? null),
-    slow: pick((second) => percentile(second?.spans ?? [], 0.95) ?? null),
+    median: pick((second) => spreadOf(second).median),
+    slow: pick((second) => spreadOf(second).slow),
     queued: pick((second) => second?.queued ?? 0),
     running: pick((second) => second?.running ?? 0),
   };

@@ -1,17 +1,15 @@
-// The calls of a project as they happen: listed when the stream is fresh, then moved on by events. A list of failures is asked for
-// when calls failed, because events do not say with which code.
+// The calls of a project as they happen: listed when the stream is fresh, then moved on by events.
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import { type ApiProblem, toProblem } from "../api/problem.ts";
 import { type Page, projectPath, request, withQuery } from "../api/request.ts";
-import { tryParseCallEvent } from "../events/call-event.ts";
+import { type CallEvent, tryParseCallEvent } from "../events/call-event.ts";
 import { useEvents, useHub } from "../events/event-hub.tsx";
 import { addListed, applyEvents, type CallFilter, type CallRows, type ListedCall, NO_ROWS } from "./call-rows.ts";
 import { planSeconds, type Second } from "./rates.ts";
 
 const FIRST_PAGE = 200;
-const FAILED_PAGE = 50;
-const CODES_AFTER_MS = 1_500;
+/** The charts are counted and drawn this often, the list with every batch of events. */
 const TICK_MS = 1_000;
 const TYPING_MS = 300;
 
@@ -42,7 +40,7 @@ export const useCalls = (project: string, filter: CallFilter): Calls => {
   const [known, setKnown] = useState<Known>({ rows: NO_ROWS, seconds: [] });
   const [list, setList] = useState<{ cursor: string | null; problem?: ApiProblem } | undefined>();
   const [round, setRound] = useState(0);
-  const codes = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const uncounted = useRef<CallEvent[]>([]);
   const path = projectPath(project, "calls");
 
   const add = useCallback((items: readonly ListedCall[], anew = false): void => {
@@ -66,29 +64,17 @@ export const useCalls = (project: string, filter: CallFilter): Calls => {
   useEvents((events) => {
     const calls = events.map(tryParseCallEvent).filter((event) => event !== undefined);
     if (calls.length === 0) return;
-    setKnown((before) => {
-      const rows = applyEvents(before.rows, calls);
-      return { rows, seconds: planSeconds(before.seconds, calls, rows, Date.now()) };
-    });
-    if (codes.current !== undefined || !calls.some(({ status }) => status === "failed")) return;
-    codes.current = setTimeout(() => {
-      codes.current = undefined;
-      request<Page<ListedCall>>(withQuery(path, { status: "failed", limit: FAILED_PAGE })).then(
-        (page) => add(page.items),
-        () => undefined,
-      );
-    }, CODES_AFTER_MS);
+    uncounted.current.push(...calls);
+    setKnown((before) => ({ ...before, rows: applyEvents(before.rows, calls) }));
   });
 
   useEffect(() => {
-    const tick = setInterval(
-      () => setKnown((before) => ({ ...before, seconds: planSeconds(before.seconds, [], before.rows, Date.now()) })),
-      TICK_MS,
-    );
-    return () => {
-      clearInterval(tick);
-      clearTimeout(codes.current);
-    };
+    const tick = setInterval(() => {
+      const events = uncounted.current;
+      uncounted.current = [];
+      setKnown((before) => ({ ...before, seconds: planSeconds(before.seconds, events, before.rows, Date.now()) }));
+    }, TICK_MS);
+    return () => clearInterval(tick);
   }, []);
 
   const wanted = withQuery(path, askedFor(filter));

@@ -10,6 +10,8 @@ export interface CallEvent {
   readonly phase: string;
   readonly status: string;
   readonly attempt: number;
+  /** Of the end of a call that has an error. */
+  readonly errorCode: string;
   readonly at: string;
 }
 
@@ -41,6 +43,7 @@ export const tryParseCallEvent = (event: PlaneEvent): CallEvent | undefined => {
     toolName: textIn(payload, "tool_name"),
     phase: textIn(payload, "phase"),
     status: textIn(payload, "status"),
+    errorCode: textIn(payload, "error_code"),
     attempt: typeof payload.attempt === "number" ? payload.attempt : 1,
     at: textIn(payload, "at"),
   };

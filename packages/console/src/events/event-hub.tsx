@@ -112,8 +112,8 @@ export const useEvents = (listener: Listener): void => {
   useEffect(() => subscribe((events) => current.current(events)), [subscribe]);
 };
 
-/** Calls `act` soon after an event for which `concerns` is true, at most a few times a second, and when all is listed again. */
-export const useReloadOn = (concerns: (event: PlaneEvent) => boolean, act: () => void): void => {
+/** Calls `act` soon after an event for which `concerns` is true, at most once in `everyMs`, and when all is listed again. */
+export const useReloadOn = (concerns: (event: PlaneEvent) => boolean, act: () => void, everyMs = FLUSH_MS): void => {
   const { fresh } = useHub();
   const current = useRef(act);
   current.current = act;
@@ -130,6 +130,6 @@ export const useReloadOn = (concerns: (event: PlaneEvent) => boolean, act: () =>
     timer.current = setTimeout(() => {
       timer.current = undefined;
       current.current();
-    }, FLUSH_MS);
+    }, everyMs);
   });
 };

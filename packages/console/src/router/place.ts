@@ -21,10 +21,18 @@ export type Place =
   | { readonly kind: "turn"; readonly project: string; readonly id: string }
   | { readonly kind: "trace"; readonly project: string; readonly id: string }
   | { readonly kind: "tool"; readonly project: string; readonly id: string }
+  | { readonly kind: "card"; readonly project: string; readonly id: string }
   | { readonly kind: "agent"; readonly project: string; readonly id: string }
   | { readonly kind: "lost"; readonly path: string };
 
-const FOLDERS = { call: "calls", turn: "turns", trace: "traces", tool: "tools", agent: "agents" } as const;
+const FOLDERS = {
+  call: "calls",
+  turn: "turns",
+  trace: "traces",
+  tool: "tools",
+  card: "cards",
+  agent: "agents",
+} as const;
 type Thing = keyof typeof FOLDERS;
 
 const decode = (text: string): string => {

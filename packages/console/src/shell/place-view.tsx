@@ -9,6 +9,7 @@ import { AgentsPage } from "../agents/agents-page.tsx";
 import { ApprovalsPage } from "../approvals/approvals-page.tsx";
 import { CallPage } from "../call/call-page.tsx";
 import { NowPage } from "../calls/now-page.tsx";
+import { CardPage } from "../card/card-page.tsx";
 import { DeadLettersPage } from "../dead-letters/dead-letters-page.tsx";
 import { ServicesPage } from "../fleet/services-page.tsx";
 import { Page } from "../parts/section.tsx";
@@ -32,7 +33,14 @@ const PAGES: Readonly<Record<ProjectPage, (props: { readonly project: string }) 
   audit: AuditPage,
 };
 
-const THINGS = { call: CallPage, turn: TurnPage, trace: TracePage, tool: ToolPage, agent: AgentPage } as const;
+const THINGS = {
+  call: CallPage,
+  turn: TurnPage,
+  trace: TracePage,
+  tool: ToolPage,
+  card: CardPage,
+  agent: AgentPage,
+} as const;
 
 export const PlaceView = ({ place }: { readonly place: Place }): ReactNode => {
   switch (place.kind) {

@@ -29,6 +29,18 @@ export interface ToolBody {
   readonly pending?: Pending;
 }
 
+/** Over all calls of the tool that are kept. */
+export interface UsageBody {
+  readonly ended: number;
+  readonly failed: number;
+  readonly open: number;
+  readonly is_cut: boolean;
+  readonly since: string | null;
+  readonly median_ms: number | null;
+  readonly p95_ms: number | null;
+  readonly errors: readonly { readonly code: string; readonly calls: number }[];
+}
+
 export interface VersionBody {
   readonly version: number;
   readonly definition: Readonly<Record<string, unknown>>;

@@ -4,9 +4,10 @@ import { type ReactNode, useState } from "react";
 import { type Page as ListPage, projectPath, request, withQuery } from "../api/request.ts";
 import { useAct } from "../api/use-act.ts";
 import { useLoad } from "../api/use-load.ts";
-import type { ListedCall } from "../calls/call-rows.ts";
 import { useReloadOn } from "../events/event-hub.tsx";
 import { ValueView } from "../json/value-view.tsx";
+import type { LimitBody } from "../limits/limit-body.ts";
+import { limitWords } from "../limits/plan-limits.ts";
 import { Button } from "../parts/button.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { Facts, Page, Section } from "../parts/section.tsx";
@@ -19,37 +20,54 @@ import { useSession } from "../session/session.tsx";
 import { Text } from "../text/text.tsx";
 import { visibleText } from "../text/visible-text.ts";
 import { DiffView } from "./diff-view.tsx";
-import { type Pending, type ToolBody, targetOf } from "./tool-body.ts";
-import { planUsage } from "./tool-usage.ts";
+import { type Pending, type ToolBody, targetOf, type UsageBody } from "./tool-body.ts";
 import { ToolVersions } from "./tool-versions.tsx";
 import { TryForm } from "./try-form.tsx";
 
-const USAGE_CALLS = 200;
+/** Counting all calls of a tool costs more than listing the newest ones. */
+const COUNT_EVERY_MS = 2_000;
 
 const UsageView = ({ project, name }: { readonly project: string; readonly name: string }): ReactNode => {
-  const path = withQuery(projectPath(project, "calls"), { tool_name: name, limit: USAGE_CALLS });
-  const calls = useLoad(path, (signal) => request<ListPage<ListedCall>>(path, { signal }));
-  useReloadOn(({ isLogged, payload }) => isLogged && payload.tool_name === name, calls.reload);
+  const path = projectPath(project, "tools", name, "usage");
+  const usage = useLoad(path, (signal) => request<UsageBody>(path, { signal }));
+  useReloadOn(({ isLogged, payload }) => isLogged && payload.tool_name === name, usage.reload, COUNT_EVERY_MS);
   return (
-    <Show what="the tool's calls" {...calls}>
-      {({ items, next_cursor }) => {
-        const usage = planUsage(items);
-        if (usage.calls === 0) return <p className="muted">It was not called yet.</p>;
-        const seen = next_cursor === null ? `${usage.calls}` : `the newest ${usage.calls}`;
-        return (
+    <Show what="the tool's calls" {...usage}>
+      {({ ended, failed, open, is_cut, since, median_ms, p95_ms, errors }) =>
+        ended + open === 0 ? (
+          <p className="muted">It was not called yet.</p>
+        ) : (
           <Facts
             facts={[
-              ["Calls looked at", seen],
-              ["Not over", usage.open],
-              ["Failed", usage.failedShare === undefined ? undefined : `${(usage.failedShare * 100).toFixed(1)} %`],
-              ["Half ended within", usage.medianMs === undefined ? undefined : spanText(usage.medianMs)],
-              ["95 % ended within", usage.slowMs === undefined ? undefined : spanText(usage.slowMs)],
-              ["Errors", usage.codes.map(([code, count]) => `${code} (${count})`).join(", ")],
+              ["Calls that ended", `${is_cut ? "the newest " : ""}${ended.toLocaleString("en")}`],
+              ["Not over", open],
+              ["Failed", ended === 0 ? undefined : `${failed.toLocaleString("en")} (${share(failed, ended)})`],
+              ["Half ended within", median_ms === null ? undefined : spanText(median_ms)],
+              ["95 % ended within", p95_ms === null ? undefined : spanText(p95_ms)],
+              ["Counted since", since && <When key="since" at={since} />],
+              ["Errors", errors.map(({ code, calls }) => `${visibleText(code)} (${calls})`).join(", ")],
             ]}
           />
-        );
-      }}
+        )
+      }
     </Show>
+  );
+};
+
+const share = (part: number, whole: number): string => `${((part / whole) * 100).toFixed(1)} %`;
+
+const LimitNote = ({ project, name }: { readonly project: string; readonly name: string }): ReactNode => {
+  const path = withQuery(projectPath(project, "limits"), { limit: 500 });
+  const limits = useLoad(path, (signal) => request<ListPage<LimitBody>>(path, { signal }));
+  useReloadOn(({ isLogged, payload }) => isLogged && payload.tool_name === name, limits.reload, COUNT_EVERY_MS);
+  const own = limits.value?.items.find(({ tool_name }) => tool_name === name);
+  if (own === undefined) return null;
+  const tone = own.breaker_opened_at !== null ? "bad" : own.held_by === null ? "good" : "warn";
+  return (
+    <p className={`limit-note ${tone}`}>
+      {limitWords(own)} {own.next_at !== null && <>The next call may start </>}
+      {own.next_at !== null && <When at={own.next_at} />}
+    </p>
   );
 };
 
@@ -159,7 +177,7 @@ export const ToolPage = ({ project, id }: { readonly project: string; readonly i
                 </Section>
               )}
               <Section
-                title="Lately"
+                title="Use"
                 acts={
                   <Button
                     kind="quiet"
@@ -170,6 +188,7 @@ export const ToolPage = ({ project, id }: { readonly project: string; readonly i
                 }
               >
                 <UsageView project={project} name={id} />
+                <LimitNote project={project} name={id} />
               </Section>
             </div>
             <Section title="Definition">

@@ -22,18 +22,21 @@ const malformed = (why: string): ToolplaneError => new ToolplaneError("bad_reque
 const shown = (origin: AllowedOrigin): string => showOrigin(origin).slice(0, MAX_SHOWN);
 
 /** `auth_failed`: the caller is known and may not do this; trying again changes nothing, a setting does. */
-const forbidden = (origin: AllowedOrigin, message: string): ToolplaneError =>
-  new ToolplaneError("auth_failed", message, { detail: { host: origin.host.slice(0, MAX_SHOWN) } });
+const forbidden = (origin: AllowedOrigin, message: string, todo?: string): ToolplaneError =>
+  new ToolplaneError("auth_failed", todo === undefined ? message : `${message}; ${todo}`, {
+    detail: { host: origin.host.slice(0, MAX_SHOWN), ...(todo === undefined ? {} : { todo }) },
+  });
 
 /** The sentence for what an operator can change. */
 export const refuseOrigin = (origin: AllowedOrigin, why: string): ToolplaneError =>
   forbidden(
     origin,
-    `${shown(origin)} may not be asked: ${why}; the operator of the plane allows it with egress.allow: ["${shown(origin)}"] in toolplane.yaml`,
+    `${shown(origin)} may not be asked: ${why}`,
+    `the operator of the plane allows it with egress.allow: ["${shown(origin)}"] in toolplane.yaml`,
   );
 
 export const refuseForGood = (origin: AllowedOrigin, what: string): ToolplaneError =>
-  forbidden(origin, `${shown(origin)} may not be asked: it is ${what}, and no setting allows that`);
+  forbidden(origin, `${shown(origin)} may not be asked: it is ${what}`, "no setting allows that: use another address");
 
 const parseTarget = (address: string | URL): { readonly url: URL; readonly origin: AllowedOrigin } => {
   const url = URL.parse(String(address));

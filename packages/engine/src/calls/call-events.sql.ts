@@ -13,6 +13,8 @@ export interface Told {
   /** Expressions over the call's row: its status after the change, and the number of its lease. */
   readonly status: string;
   readonly attempt: string;
+  /** An expression for the code of the error, null without one; absent: the phase has none. */
+  readonly errorCode?: string | undefined;
   /** A condition; absent: always. */
   readonly when?: string | undefined;
 }
@@ -24,10 +26,13 @@ const AT = `(select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"
 const traceparentOf = (call: string): string =>
   `split_part(split_part(${call}.headers, '"${HEADERS.traceparent}":"', 2), '"', 1)`;
 
+const errorOf = (code: string | undefined): string =>
+  code === undefined ? "" : `coalesce(',"error_code":' || to_json(${code})::text, '') || `;
+
 // Members in canonical order (RFC 8785). A tool's name and a status need no escaping.
-const lineOf = (call: string, { phase, status, attempt }: Told): string => `
+const lineOf = (call: string, { phase, status, attempt, errorCode }: Told): string => `
   ${call}.turn_epoch || ${FIELD_END} || ${traceparentOf(call)} || ${FIELD_END} || '{"agent_turn_id":' || to_json(${call}.agent_turn_id)::text
-  || ',"at":"' || ${AT} || '","attempt":' || ${attempt} || ',"phase":"' || ${typeof phase === "string" ? `'${phase}'` : phase.sql}
+  || ',"at":"' || ${AT} || '","attempt":' || ${attempt} || ${errorOf(errorCode)}',"phase":"' || ${typeof phase === "string" ? `'${phase}'` : phase.sql}
   || '","status":"' || ${status} || '","tool_call_id":' || to_json(${call}.tool_call_id)::text || ',"tool_name":"' || ${call}.tool_name || '"}'`;
 
 const linesOf = (call: string, told: readonly Told[]): string => {

@@ -26,6 +26,8 @@ export interface Pending {
   queued: boolean;
   /** Limits hold it: it waits for a gate. */
   limited: boolean;
+  /** The limits of its project let it in; it is not counted again when it is planned again. */
+  admitted: boolean;
 }
 
 export const dispatchedOf = (row: DispatchRow, leased: boolean): Dispatched => ({

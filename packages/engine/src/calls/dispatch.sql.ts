@@ -60,10 +60,10 @@ const NOBODY_WAITS = `
         where q.project_id = i.project_id and q.target = i.target and q.session is not null and q.status = 'queued'
         order by q.session limit 1) is null`;
 
-// The gate that a call has to pass: its tool's, or the project's own. Calls of the plane's own managers hold no slot of the project:
+// The gate that a call has to pass: its tool's, or the project's own when the project or its targets have a limit. Calls of the plane's own managers hold no slot of the project:
 // they wait for other calls, which need the slots.
 const GATE = `case when i.plain then null when t.limits is not null then i.tool_name
-  when (p.limits -> 'concurrency') is not null and starts_with(i.actor_id, 'tool.') then '' end`;
+  when p.limits ?| array['concurrency', 'target_breaker'] and starts_with(i.actor_id, 'tool.') then '' end`;
 
 const READY = `
 with ready as materialized (

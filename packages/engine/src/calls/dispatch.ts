@@ -144,11 +144,9 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
     const open = items.filter((item) => item.outcome === undefined);
     const failed: Pending[] = [];
     const pinned = await definitions.resolve(open.map(({ request }) => request));
-    const tools = open.map(({ request }, index) => ({
-      ...request,
-      breaker: pinned[index]?.definition.options.breaker,
-    }));
-    const broken = await deps.breakers.refusals(tools);
+    const broken = await deps.breakers.refusals(
+      open.map(({ request: { projectId } }, index) => ({ projectId, definition: pinned[index]?.definition })),
+    );
     const now = new Date(deps.clock.now()).toISOString();
     for (const [index, item] of open.entries()) {
       const definition = pinned[index];
@@ -286,16 +284,20 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
     }
   };
 
-  /** The limits of projects that refuse. A used key answers all the same. */
+  /**
+   * The limits of projects that refuse. A used key answers all the same. Only calls that could be made are counted: a caller with
+   * an unknown tool or wrong arguments hears that, and not that it must wait.
+   */
   const admit = async (items: readonly Pending[]): Promise<void> => {
-    const open = items.filter((item) => item.outcome === undefined);
+    const open = items.filter((item) => item.outcome === undefined && item.row !== undefined && !item.admitted);
     const refused: Pending[] = [];
     for (const projectId of new Set(open.map(({ request }) => request.projectId))) {
       const own = open.filter(({ request }) => request.projectId === projectId);
       const verdicts = await deps.admission.admit(projectId, own.length);
       for (const [index, item] of own.entries()) {
         item.outcome = verdicts[index];
-        if (item.outcome !== undefined) refused.push(item);
+        item.admitted = item.outcome === undefined;
+        if (!item.admitted) refused.push(item);
       }
     }
     await findKeyed(refused);
@@ -312,6 +314,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
         free: false,
         queued: false,
         limited: false,
+        admitted: false,
         agentId: request.agentId ?? API_AGENT,
         outcome: undefined,
         row: undefined,
@@ -321,9 +324,9 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
     const chosen = items.filter(({ minted }) => !minted);
     await findKeyed(chosen);
     await findMade(chosen);
-    await admit(items);
     for (let round = 0; round < MAX_REPLANS && items.some((item) => item.outcome === undefined); round++) {
       await plan(items);
+      await admit(items);
       await write(items);
       await explain(items);
     }

@@ -67,7 +67,11 @@ const lost = (held: CallKey, view: CallView | undefined): ToolplaneError => {
 };
 
 /** Why a call could not be leased: `queued` in the detail means that it can be tried again later. */
-const unleased = (request: LeaseRequest, view: CallView | undefined): ToolplaneError => {
+const unleased = (
+  request: LeaseRequest,
+  view: CallView | undefined,
+  retryAfterMs: number | undefined,
+): ToolplaneError => {
   const { toolCallId, agentTurnId, callCardId } = request;
   // Another turn or card: this is not the call that was asked for, although it has its id.
   if (view === undefined || view.agentTurnId !== agentTurnId || view.callCardId !== callCardId)
@@ -79,7 +83,12 @@ const unleased = (request: LeaseRequest, view: CallView | undefined): ToolplaneE
       : isSettled(status)
         ? `it has settled (${status}); forget the command`
         : `it is ${status}; forget the command`;
-  return new ToolplaneError("lease_lost", `call ${toolCallId} cannot be leased: ${why}`, { detail: { status } });
+  return new ToolplaneError("lease_lost", `call ${toolCallId} cannot be leased: ${why}`, {
+    detail: {
+      status,
+      ...(status === "queued" && retryAfterMs !== undefined ? { retry_after_ms: Math.ceil(retryAfterMs) } : {}),
+    },
+  });
 };
 
 export const createLeases = (deps: LeaseDeps): Leases => {
@@ -142,7 +151,10 @@ export const createLeases = (deps: LeaseDeps): Leases => {
       };
       const recalled = await recall(refused.filter(isOurs).map((row) => row.leaseId));
       return rows.map(
-        (row, index) => perItem[index]?.[0] ?? recalled.get(row.leaseId) ?? unleased(row, views.get(callKey(row))),
+        (row, index) =>
+          perItem[index]?.[0] ??
+          recalled.get(row.leaseId) ??
+          unleased(row, views.get(callKey(row)), gates.askAgainIn(row)),
       );
     },
   });

@@ -125,6 +125,7 @@ const TELL = tellOf("won w", "w", [
     phase: { sql: "case when w.dead then 'dead' when w.status = 'canceled' then 'canceled' else 'settled' end" },
     status: "w.status",
     attempt: "w.attempts",
+    errorCode: "w.error_code",
   },
 ]);
 

@@ -22,6 +22,8 @@ import {
 export interface Admission {
   /** For each of so many new calls of the project: undefined when it is let in, else why it is not. */
   admit(projectId: string, count: number): Promise<readonly (ToolplaneError | undefined)[]>;
+  /** The limits of a project; from memory when they were asked for a moment ago. */
+  limitsOf(projectId: string): Promise<ProjectLimits>;
   /** A call left the queue or the plane; tells callers how long a place takes to become free. */
   freed(): void;
   /** Counts what is open in the plane; for a watchdog, which need not come again before its time. */
@@ -101,6 +103,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
       verdicts.fill(refuse(message, Math.ceil(waitMs / 1_000), { limit: "rate", rate }), granted, free);
       return verdicts;
     },
+    limitsOf: find,
     freed() {
       freedAt = clock.now();
     },

@@ -1,17 +1,17 @@
-// The breakers of tools: their state stands on the rows of their gates, locked while it is decided.
+// The breakers of tools and targets: their state stands on the rows of their gates, locked while it is decided.
 
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import type { BreakerState } from "./plan-breaker.ts";
 
-export interface ToolKey {
+export interface GateKey {
   readonly projectId: string;
-  readonly toolName: string;
+  readonly gate: string;
 }
 
-const tools = setInput<ToolKey>([
+const gates = setInput<GateKey>([
   ["projectId", "text"],
-  ["toolName", "text"],
+  ["gate", "text"],
 ]);
 
 /** Rows to lock. A project that was deleted meanwhile has none. */
@@ -19,10 +19,10 @@ export const MAKE_BREAKERS: Statement = {
   name: "gates.make-breakers",
   text: `
 insert into state.gates (project_id, gate)
-select i.project_id, i.tool_name
-  from ${tools.from}
+select i.project_id, i.gate
+  from ${gates.from}
  where (select 1 from resource.projects p where p.project_id = i.project_id) is not null
- order by i.project_id, i.tool_name
+ order by i.project_id, i.gate
 on conflict do nothing`,
 };
 
@@ -54,9 +54,9 @@ export const LOCK_BREAKERS: Statement = {
   name: "gates.lock-breakers",
   text: `
 select ${COLUMNS}
-  from ${tools.from}
-  join state.gates g on g.project_id = any (array[i.project_id]) and g.gate = i.tool_name
- order by i.project_id, i.tool_name
+  from ${gates.from}
+  join state.gates g on g.project_id = any (array[i.project_id]) and g.gate = i.gate
+ order by i.project_id, i.gate
    for update of g`,
 };
 
@@ -64,17 +64,17 @@ export const READ_BREAKERS: Statement = {
   name: "gates.read-breakers",
   text: `
 select ${COLUMNS}
-  from ${tools.from}
-  join state.gates g on g.project_id = any (array[i.project_id]) and g.gate = i.tool_name`,
+  from ${gates.from}
+  join state.gates g on g.project_id = any (array[i.project_id]) and g.gate = i.gate`,
 };
 
-export const bindTools = (rows: readonly ToolKey[]): unknown[] => tools.bind(rows);
+export const bindGates = (rows: readonly GateKey[]): unknown[] => gates.bind(rows);
 
-type Written = ToolKey & BreakerState;
+type Written = GateKey & BreakerState;
 
 const written = setInput<Written>([
   ["projectId", "text"],
-  ["toolName", "text"],
+  ["gate", "text"],
   ["windowAtMs", "double precision"],
   ["successes", "integer"],
   ["failures", "integer"],
@@ -89,7 +89,7 @@ update state.gates g
    set window_at = to_timestamp(i.window_at_ms / 1000), successes = i.successes, failures = i.failures,
        opened_at = to_timestamp(i.opened_at_ms / 1000), open_until = to_timestamp(i.open_until_ms / 1000)
   from ${written.from}
- where g.project_id = any (array[i.project_id]) and g.gate = i.tool_name`,
+ where g.project_id = any (array[i.project_id]) and g.gate = i.gate`,
 };
 
 export const bindWritten = (rows: readonly Written[]): unknown[] => written.bind(rows);

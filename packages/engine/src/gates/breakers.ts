@@ -1,35 +1,46 @@
-// The breakers of tools, across processes. Only calls of tools that have one cost a statement here.
+// The breakers of tools and of targets, across processes. Only calls that have one cost a statement here. A breaker of a tool is part of
+// its definition; those of the targets are a limit of the project, each target with a breaker of its own.
 
-import { type Breaker, ToolplaneError } from "@toolplane/protocol";
+import { type Breaker, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
+import type { ProjectLimits } from "@toolplane/protocol/registry";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Log } from "../ports/log.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
+import { targetIn } from "../registry/plan-tools.ts";
 import type { Database } from "../sql/database.ts";
 import {
   type BreakerRow,
-  bindTools,
+  bindGates,
   bindWritten,
   breakerOf,
+  type GateKey,
   LOCK_BREAKERS,
   MAKE_BREAKERS,
   READ_BREAKERS,
-  type ToolKey,
   WRITE_BREAKERS,
 } from "./breakers.sql.ts";
-import { isBrokenRun, planBreaker, type RunCounts } from "./plan-breaker.ts";
+import { targetGate, targetOfGate } from "./gate.ts";
+import { countRun, planBreaker, type RunCounts } from "./plan-breaker.ts";
 
-/** How a run of a limited tool ended. */
-export interface EndedRun extends ToolKey {
+/** How a run of a limited call ended. */
+export interface EndedRun {
+  readonly projectId: string;
+  readonly toolName: string;
   readonly toolVersion: number;
+  readonly target: string;
   readonly status: string;
   readonly errorCode: string | null;
 }
 
+/** A call that is to be made, with the definition in force. */
+export interface AskedRun {
+  readonly projectId: string;
+  readonly definition: ToolDefinition | undefined;
+}
+
 export interface Breakers {
-  /** Why a new call of each of these tools is refused; undefined: it is not. */
-  refusals(
-    tools: readonly (ToolKey & { readonly breaker: Breaker | undefined })[],
-  ): Promise<readonly (ToolplaneError | undefined)[]>;
+  /** Why each of these new calls is refused; undefined: it is not. */
+  refusals(asked: readonly AskedRun[]): Promise<readonly (ToolplaneError | undefined)[]>;
   record(runs: readonly EndedRun[]): Promise<void>;
 }
 
@@ -40,52 +51,94 @@ export interface BreakersDeps {
   readonly log: Log;
 }
 
-const keyOf = ({ projectId, toolName }: ToolKey): string => `${projectId} ${toolName}`;
+interface Guarded extends GateKey {
+  readonly breaker: Breaker;
+}
 
-const refusal = ({ toolName }: ToolKey, { open_until_ms: until, opened_at_ms: since, now_ms: now }: BreakerRow) => {
+const keyOf = ({ projectId, gate }: GateKey): string => `${projectId} ${gate}`;
+
+/** The gate in the words of a sentence. */
+const nameOf = (gate: string): string => {
+  const target = targetOfGate(gate);
+  return target === undefined ? gate : `target ${target}`;
+};
+
+const refusal = ({ gate }: GateKey, { open_until_ms: until, opened_at_ms: since, now_ms: now }: BreakerRow) => {
   if (until === null || until <= now) return undefined;
   const at = (ms: number | null): string => new Date(ms ?? now).toISOString();
   return new ToolplaneError(
     "breaker_open",
-    `${toolName} failed too often: its breaker is open since ${at(since)} and lets a call through at ${at(until)}`,
-    { detail: { since: at(since), closes_at: at(until), retry_after_seconds: Math.ceil((until - now) / 1_000) } },
+    `${nameOf(gate)} failed too often: its breaker is open since ${at(since)} and lets a call through at ${at(until)}`,
+    {
+      detail: {
+        of: nameOf(gate),
+        since: at(since),
+        closes_at: at(until),
+        retry_after_seconds: Math.ceil((until - now) / 1_000),
+      },
+    },
   );
 };
 
-interface Counted extends ToolKey {
-  readonly breaker: Breaker;
-  readonly counts: RunCounts;
-}
+export const createBreakers = ({
+  db,
+  definitions,
+  doorbell,
+  log,
+  limitsOf,
+}: BreakersDeps & { readonly limitsOf: (projectId: string) => Promise<ProjectLimits> }): Breakers => {
+  /** The breakers that a call of this tool passes. */
+  const guardsOf = async (
+    projectId: string,
+    definition: ToolDefinition | undefined,
+    targetOf: () => string,
+  ): Promise<readonly Guarded[]> => {
+    const own = definition?.options.breaker;
+    const { target_breaker: ofTarget } = await limitsOf(projectId);
+    const target = ofTarget == null ? "" : targetOf();
+    return [
+      ...(own === undefined || definition === undefined
+        ? []
+        : [{ projectId, gate: definition.tool_name, breaker: own }]),
+      // The plane's own managers have no target.
+      ...(ofTarget == null || target === "" ? [] : [{ projectId, gate: targetGate(target), breaker: ofTarget }]),
+    ];
+  };
 
-export const createBreakers = ({ db, definitions, doorbell, log }: BreakersDeps): Breakers => {
-  const count = async (runs: readonly EndedRun[]): Promise<readonly Counted[]> => {
-    const found = new Map<string, Counted>();
-    for (const run of runs) {
-      const { projectId, toolName, toolVersion, status, errorCode } = run;
+  const count = async (runs: readonly EndedRun[]): Promise<readonly (Guarded & { readonly counts: RunCounts })[]> => {
+    const found = new Map<string, Guarded & { readonly counts: RunCounts }>();
+    for (const { projectId, toolName, toolVersion, target, status, errorCode } of runs) {
+      const { successes, failures } = countRun(status, errorCode);
+      if (successes + failures === 0) continue;
       const known = await definitions.resolveVersion(projectId, toolName, toolVersion);
-      const breaker = known?.definition.options.breaker;
-      // A call that was canceled says nothing about its tool.
-      if (breaker === undefined || status === "canceled") continue;
-      const before = found.get(keyOf(run))?.counts ?? { successes: 0, failures: 0 };
-      const isBroken = isBrokenRun(status, errorCode);
-      const counts = {
-        successes: before.successes + (isBroken ? 0 : 1),
-        failures: before.failures + (isBroken ? 1 : 0),
-      };
-      found.set(keyOf(run), { projectId, toolName, breaker, counts });
+      for (const guard of await guardsOf(projectId, known?.definition, () => target)) {
+        const before = found.get(keyOf(guard))?.counts ?? { successes: 0, failures: 0 };
+        const counts = { successes: before.successes + successes, failures: before.failures + failures };
+        found.set(keyOf(guard), { ...guard, counts });
+      }
     }
     return [...found.values()];
   };
 
+  const tell = ({ projectId, gate, openUntilMs }: GateKey & { readonly openUntilMs: number | null }): void => {
+    const of = nameOf(gate);
+    if (openUntilMs === null) log.info("a breaker is closed again", { projectId, of });
+    else log.warn("a breaker is open", { projectId, of, until: new Date(openUntilMs).toISOString() });
+  };
+
   return {
-    async refusals(tools) {
-      const guarded = tools.flatMap((tool, index) => (tool.breaker === undefined ? [] : [{ tool, index }]));
-      const answers: (ToolplaneError | undefined)[] = tools.map(() => undefined);
+    async refusals(asked) {
+      const guarded: (Guarded & { readonly index: number })[] = [];
+      for (const [index, { projectId, definition }] of asked.entries()) {
+        if (definition === undefined) continue;
+        const guards = await guardsOf(projectId, definition, () => targetIn(definition, projectId));
+        for (const guard of guards) guarded.push({ ...guard, index });
+      }
+      const answers: (ToolplaneError | undefined)[] = asked.map(() => undefined);
       if (guarded.length === 0) return answers;
-      const rows = await db.query<BreakerRow>(READ_BREAKERS, bindTools(guarded.map(({ tool }) => tool)));
-      for (const row of rows) {
+      for (const row of await db.query<BreakerRow>(READ_BREAKERS, bindGates(guarded))) {
         const one = guarded[row.ord - 1];
-        if (one !== undefined) answers[one.index] = refusal(one.tool, row);
+        if (one !== undefined) answers[one.index] ??= refusal(one, row);
       }
       return answers;
     },
@@ -93,26 +146,19 @@ export const createBreakers = ({ db, definitions, doorbell, log }: BreakersDeps)
       const counted = runs.length === 0 ? [] : await count(runs);
       if (counted.length === 0) return;
       const changed = await db.transaction(async (tx) => {
-        await tx.query(MAKE_BREAKERS, bindTools(counted));
-        const rows = await tx.query<BreakerRow>(LOCK_BREAKERS, bindTools(counted));
+        await tx.query(MAKE_BREAKERS, bindGates(counted));
+        const rows = await tx.query<BreakerRow>(LOCK_BREAKERS, bindGates(counted));
         const written = rows.flatMap((row) => {
           const one = counted[row.ord - 1];
           if (one === undefined) return [];
           const before = breakerOf(row);
-          const { projectId, toolName, breaker, counts } = one;
-          return [{ projectId, toolName, ...planBreaker(before, breaker, counts, row.now_ms), before }];
+          const { projectId, gate, breaker, counts } = one;
+          return [{ projectId, gate, ...planBreaker(before, breaker, counts, row.now_ms), before }];
         });
         await tx.query(WRITE_BREAKERS, bindWritten(written));
         return written.filter(({ openUntilMs, before }) => openUntilMs !== before.openUntilMs);
       });
-      for (const { projectId, toolName, openUntilMs } of changed)
-        if (openUntilMs === null) log.info("the breaker of a tool is closed again", { projectId, toolName });
-        else
-          log.warn("the breaker of a tool is open", {
-            projectId,
-            toolName,
-            until: new Date(openUntilMs).toISOString(),
-          });
+      for (const one of changed) tell(one);
       // What waits at the gate may pass, or must wait longer.
       if (changed.length > 0) doorbell.ring("sessions");
     },

@@ -1,10 +1,20 @@
-// The nouns of the limits. A gate is what limited calls pass when they are claimed: one for each limited tool, and one for a project
-// with a limit of its own, which all its calls pass.
+// The nouns of the limits. A gate is what limited calls pass when they are claimed: one for each limited tool, one for a project with a
+// limit of its own, which all its calls pass, and one for each target of a project whose targets have breakers.
 
 import type { Breaker, Rate } from "@toolplane/protocol";
 
 /** The gate of a project itself. No tool has this name. */
 export const PROJECT_GATE = "";
+
+/** No tool has a name that begins like this. */
+export const TARGET_GATES = "/target/";
+
+/** The gate of a target, where its breaker stands. */
+export const targetGate = (target: string): string => `${TARGET_GATES}${target}`;
+
+/** The target whose gate this is; undefined for the gate of a tool or project. */
+export const targetOfGate = (gate: string): string | undefined =>
+  gate.startsWith(TARGET_GATES) ? gate.slice(TARGET_GATES.length) : undefined;
 
 export interface GateLimits {
   readonly concurrency?: number | undefined;
@@ -17,7 +27,7 @@ export interface GateState {
   readonly projectId: string;
   readonly gate: string;
   readonly limits: GateLimits;
-  /** Calls under a lease; of the project's gate: of all its gates. */
+  /** Calls under a lease; of the project's gate: of all its gates; of a target's: of the target, while its breaker is open. */
   readonly running: number;
   /** When the bucket of the rate is full again; null when it is full. */
   readonly fullAtMs: number | null;

@@ -6,7 +6,7 @@ import { walkQueued } from "../calls/walk-queued.sql.ts";
 import { type GivenOf, given, inputOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
-import type { GateLimits, GateState } from "./gate.ts";
+import { type GateLimits, type GateState, TARGET_GATES } from "./gate.ts";
 import type { GateMark } from "./plan-passage.ts";
 
 /** One claim of limited calls at a time in each of these projects; held to the end of the transaction. $1 projects, sorted. */
@@ -22,7 +22,7 @@ export interface GateRow {
   readonly ord: number;
   readonly project_id: string;
   readonly gate: string;
-  /** Calls of the request wait at it; false for the gate of their project. */
+  /** Calls of the request wait at it; false for the gates of their project and of their target, which they pass as well. */
   readonly waits: boolean;
   readonly limits: GateLimits | null;
   readonly running: number;
@@ -49,14 +49,24 @@ export const gateStateOf = (row: GateRow): GateState => ({
 
 const ms = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
 
-// The rate, the queue and the tasks of a project are not held at its gate.
+const IS_TARGET = `starts_with(n.gate, '${TARGET_GATES}')`;
+/** The target of a target's gate. */
+const ITS_TARGET = (gate: string): string => `substr(${gate}, ${TARGET_GATES.length + 1})`;
+
+// The rate, the queue and the tasks of a project are not held at its gate. Runs of a target are counted for a trial only.
 const STATE = `
 select n.ord::int as ord, n.project_id, n.gate, n.waits,
        case when n.gate = '' then (select jsonb_build_object('concurrency', p.limits -> 'concurrency') from resource.projects p
                                     where p.project_id = n.project_id and (p.limits -> 'concurrency') is not null)
+            when ${IS_TARGET} then (select jsonb_build_object('breaker', p.limits -> 'target_breaker') from resource.projects p
+                                     where p.project_id = n.project_id)
             else (select t.limits from resource.tools t where t.project_id = n.project_id and t.tool_name = n.gate) end as limits,
        case when n.gate = '' then (select count(*)::int from state.live_calls c
                                     where c.project_id = n.project_id and c.gate is not null and c.status = 'running')
+            when ${IS_TARGET} then case when s.open_until is null then 0 else (
+                   select count(*)::int from state.live_calls c
+                    where c.project_id = n.project_id and c.gate is not null and c.status = 'running'
+                      and c.target = ${ITS_TARGET("n.gate")}) end
             else (select count(*)::int from state.live_calls c
                    where c.project_id = n.project_id and c.gate is not null and c.gate = n.gate and c.status = 'running') end as running,
        ${ms("s.full_at")} as full_at_ms, s.last_lane, s.last_gate, ${ms("s.opened_at")} as opened_at_ms,
@@ -65,12 +75,46 @@ select n.ord::int as ord, n.project_id, n.gate, n.waits,
   left join lateral (
     select * from state.gates g where g.project_id = n.project_id and g.gate = n.gate offset 0) s on true`;
 
-/** The gates that calls wait at, each with the gate of its project. */
-const NAMED = `named as materialized (
+/** The gates of what waits, of their projects, and of their targets where these have breakers. */
+const NAMED = `
+named as materialized (
   select ord, project_id, gate, true as waits from waiting
   union
   select ord, project_id, '', false from waiting
+  union
+  select w.ord, w.project_id, '${TARGET_GATES}' || w.target, false from waiting w
+   where (select p.limits -> 'target_breaker' from resource.projects p where p.project_id = w.project_id) is not null
 )`;
+
+/** Shown at once; a project with more limited tools shows the first. */
+const MOST_SHOWN = 500;
+
+/** Every gate of a project: its own and those of its limited tools. $1 project. */
+export const READ_PROJECT_GATES: Statement = {
+  name: "gates.read-of-project",
+  text: `
+with named as materialized (
+  select 1 as ord, $1::text as project_id, '' as gate, false as waits
+  union all
+  (select 1, t.project_id, t.tool_name, false from resource.tools t
+    where t.project_id = $1 and t.limits is not null and t.status <> 'deleted' order by t.tool_name limit ${MOST_SHOWN})
+)${STATE}`,
+};
+
+export interface WaitingCountRow {
+  readonly gate: string;
+  readonly waiting: number;
+}
+
+/** How many calls wait at each gate of a project, counted up to $2. $1 project. */
+export const COUNT_WAITING: Statement = {
+  name: "gates.count-waiting",
+  text: `
+select q.gate, count(*)::int as waiting
+  from (select c.gate from state.live_calls c
+         where c.project_id = $1 and c.gate is not null and c.status = 'queued' limit $2::int) q
+ group by q.gate`,
+};
 
 /** More limited tools of one target than a claim could take calls of. */
 const MOST_GATES = 256;
@@ -80,19 +124,18 @@ const places = setInput<{ readonly projectId: string; readonly target: string }>
   ["target", "text"],
 ]);
 
-/** The gates where calls of these targets wait, each with the gate of its project. */
+/** The gates where calls of these targets wait, each with those of its project and target. */
 export const READ_WAITING_GATES: Statement = {
   name: "gates.read-waiting",
   text: `
 with wanted as materialized (select * from ${places.from}),
 waiting as materialized (
-  select w.ord, w.project_id, k.gate
+  select w.ord, w.project_id, w.target, k.gate
     from wanted w
    cross join lateral (
      ${walkQueued("gate")}
      select gate from walk where gate is not null limit ${MOST_GATES}) k
-),
-${NAMED}${STATE}`,
+),${NAMED}${STATE}`,
 };
 
 export const bindPlaces = (rows: readonly { readonly projectId: string; readonly target: string }[]): unknown[] =>
@@ -104,19 +147,18 @@ const CALLS = setInput<{ readonly projectId: string; readonly toolCallId: string
   ["pins", "text"],
 ]);
 
-/** The gates of these calls, as far as they wait at one, each with the gate of its project. */
+/** The gates of these calls, as far as they wait at one, each with those of its project and target. */
 export const READ_GATES_OF_CALLS: Statement = {
   name: "gates.read-of-calls",
   text: `
 with wanted as materialized (select * from ${CALLS.from}),
 waiting as materialized (
-  select w.ord, w.project_id, c.gate
+  select w.ord, w.project_id, c.target, c.gate
     from wanted w
    cross join lateral (
-     select gate from state.live_calls q
+     select gate, target from state.live_calls q
       where q.project_id = w.project_id and q.tool_call_id = w.tool_call_id and q.gate is not null and q.status = 'queued' offset 0) c
-),
-${NAMED}${STATE}`,
+),${NAMED}${STATE}`,
 };
 
 /** Not while a call of its session runs, and not before the calls of its session that came before it. */
@@ -258,13 +300,14 @@ export interface SlotRow {
   readonly run_deadline: Date | null;
 }
 
-/** The calls that hold the slots of a gate; of the project's gate those of all its gates. $1 project, $2 gate, $3 how many. */
+/** The calls that hold the slots of a gate; of the project's gate those of all its gates, of a target's those of the target. $1 project, $2 gate, $3 how many. */
 export const READ_SLOTS: Statement = {
   name: "gates.read-slots",
   text: `
 select tool_call_id, lease_holder, started_at, run_deadline
   from state.live_calls
- where project_id = $1 and gate is not null and ($2::text = '' or gate = $2::text) and status = 'running'
+ where project_id = $1 and gate is not null and ($2::text = '' or gate = $2::text
+        or (starts_with($2::text, '${TARGET_GATES}') and target = ${ITS_TARGET("$2::text")})) and status = 'running'
  order by run_deadline, tool_call_id
  limit $3::int`,
 };

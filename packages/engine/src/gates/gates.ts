@@ -5,6 +5,8 @@
 //   GT3. Slots are counted from the leases on the rows. A holder that dies keeps its slot until its lease has lapsed and no longer.
 //   GT4. When time alone decides when the next call may pass, the waiting services are told how long (`wakeIn`). A slot that is freed
 //        rings the bell "sessions", which every waiting service hears.
+//   GT5. A named call comes with a command of a bus, which knows no line of waiting services. When only time opens its gate, its service is
+//        told when to ask again (`askAgainIn`): one call for each token, so that a token finds a call and not all calls come at once.
 
 import { LRUCache } from "lru-cache";
 import type { ClaimRow, LeaseRow } from "../calls/lease.sql.ts";
@@ -12,7 +14,7 @@ import type { LeasedRow } from "../calls/take-calls.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { TargetKey } from "../sessions/session-targets.ts";
 import type { Database, Queryer } from "../sql/database.ts";
-import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE } from "./gate.ts";
+import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE, targetOfGate } from "./gate.ts";
 import {
   bindCalls,
   bindLines,
@@ -35,12 +37,14 @@ import {
   type WaitingCallRow,
 } from "./gates.sql.ts";
 import { type GateMark, gateKey, type Passer, planPassage, type WaitingCall } from "./plan-passage.ts";
-import { planRoom } from "./plan-room.ts";
+import { planRoom, tokenMs } from "./plan-room.ts";
 
 /** Why a queued call may not pass its gate now. */
 export interface HeldBack {
-  /** The tool whose limit holds it; undefined: the limit of its project. */
+  /** The tool whose limit holds it; undefined: the limit of its project or its target. */
   readonly toolName: string | undefined;
+  /** The target whose breaker holds it. */
+  readonly target: string | undefined;
   readonly blockedBy: GateBlock;
   readonly limits: GateLimits;
   readonly running: number;
@@ -64,6 +68,8 @@ export interface Gates {
   claim(rows: readonly ClaimRow[]): Promise<readonly LeasedRow[]>;
   /** The same for named calls. */
   lease(rows: readonly LeaseRow[]): Promise<readonly LeasedRow[]>;
+  /** Milliseconds after which a named call that was not leased may pass, as far as it is known here. */
+  askAgainIn(key: { readonly projectId: string; readonly toolCallId: string }): number | undefined;
   /** What holds this call back; undefined when it waits at no gate, or the gate has room. */
   explain(key: { readonly projectId: string; readonly toolCallId: string }): Promise<HeldBack | undefined>;
   /** Milliseconds until a limited call of the target may pass, as far as it is known here. */
@@ -73,8 +79,18 @@ export interface Gates {
 /** More names do not help a reader of one sentence. */
 const SLOTS_SHOWN = 3;
 
+/** A command that is told a later time finds others before it that came new: it should not wait much longer than they. */
+const FARTHEST_MS = 1_000;
+/** Commands that are out at once. */
+const MAX_TOLD = 10_000;
+
 /** More targets than one process serves. */
 const MAX_REMEMBERED = 1_024;
+
+const tokenMsOf = ({ limits }: GateRow): number => (limits?.rate === undefined ? 0 : tokenMs(limits.rate));
+
+const callKey = ({ projectId, toolCallId }: { readonly projectId: string; readonly toolCallId: string }): string =>
+  `${projectId} ${toolCallId}`;
 
 const keyOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
 
@@ -98,12 +114,44 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
   /** When the next call of a target may pass. */
   const wakeAt = new LRUCache<string, { readonly key: TargetKey; readonly at: number }>({ max: MAX_REMEMBERED });
 
+  /** When calls were told to ask again, and the last time that was told for a gate. */
+  const told = new LRUCache<string, { readonly at: number }>({ max: MAX_TOLD });
+  const lastTold = new LRUCache<string, { readonly at: number }>({ max: MAX_REMEMBERED });
+
+  /** GT5, for the calls that did not pass. */
+  const tellTimes = (rows: readonly LeaseRow[], gates: readonly GateRow[], passed: ReadonlySet<number>): void => {
+    const now = clock.now();
+    for (const [index, row] of rows.entries()) {
+      told.delete(callKey(row));
+      const held = closedTarget(gates, index + 1) ?? gates.find((gate) => gate.ord === index + 1 && gate.waits);
+      if (passed.has(index + 1) || held === undefined) continue;
+      const { room, blockedBy, nextMs } = roomOf(held);
+      const isNext = room === 0 && nextMs !== undefined;
+      // One of several calls that asked at once took the last token.
+      const wait = isNext ? nextMs : blockedBy === "rate" ? tokenMsOf(held) : undefined;
+      if (wait === undefined) continue;
+      const name = gateKey({ projectId: held.project_id, gate: held.gate });
+      const first = now + Math.ceil(wait) + 1;
+      const behind = (lastTold.get(name)?.at ?? 0) + tokenMsOf(held);
+      const at = Math.min(Math.max(first, behind), first + FARTHEST_MS);
+      lastTold.set(name, { at });
+      told.set(callKey(row), { at });
+    }
+  };
+
+  const roomOf = (row: GateRow) => planRoom(gateStateOf(row));
+  /** The gate of the target of a request that lets nothing pass. */
+  const closedTarget = (rows: readonly GateRow[], ord: number): GateRow | undefined =>
+    rows.find((row) => row.ord === ord && targetOfGate(row.gate) !== undefined && roomOf(row).room === 0);
+
   /** Only what time alone will open is worth a look at a certain time; a freed slot rings. */
   const noteTimes = (rows: readonly TargetKey[], found: readonly GateRow[]): void => {
     for (const [index, key] of rows.entries()) {
-      const times = found.flatMap((row) => {
-        const { room, nextMs } = planRoom(gateStateOf(row));
-        return row.waits && row.ord === index + 1 && room === 0 && nextMs !== undefined ? [nextMs] : [];
+      const closed = closedTarget(found, index + 1);
+      const waited = closed === undefined ? found.filter((row) => row.waits && row.ord === index + 1) : [closed];
+      const times = waited.flatMap((row) => {
+        const { room, nextMs } = roomOf(row);
+        return room === 0 && nextMs !== undefined ? [nextMs] : [];
       });
       if (times.length === 0) wakeAt.delete(keyOf(key));
       // A timer that fires a moment too early would find the gate closed.
@@ -111,11 +159,13 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
     }
   };
 
-  /** The gates where calls wait and may pass: there is room, also in their project. */
+  /** The gates where calls wait and may pass: there is room, also in their project and their target. */
   const openOnes = (rows: readonly GateRow[]): readonly GateRow[] => {
-    const hasRoom = (row: GateRow): boolean => planRoom(gateStateOf(row)).room > 0;
+    const hasRoom = (row: GateRow): boolean => roomOf(row).room > 0;
     const full = new Set(rows.filter((row) => row.gate === PROJECT_GATE && !hasRoom(row)).map((row) => row.project_id));
-    return rows.filter((row) => row.waits && hasRoom(row) && !full.has(row.project_id));
+    return rows.filter(
+      (row) => row.waits && hasRoom(row) && !full.has(row.project_id) && closedTarget(rows, row.ord) === undefined,
+    );
   };
 
   const pass = async (
@@ -126,7 +176,11 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
     rowOf: (call: WaitingCall) => PassedRow,
     passed?: (marks: readonly GateMark[]) => void,
   ): Promise<readonly LeasedRow[]> => {
-    const plan = planPassage(distinct(gates), passers, waiting.map(waitingOf));
+    const targetGates = new Map(
+      gates.flatMap(({ ord, gate }) => (targetOfGate(gate) === undefined ? [] : [[ord, gate] as const])),
+    );
+    const aimed = passers.map((passer, index) => ({ ...passer, targetGate: targetGates.get(index + 1) }));
+    const plan = planPassage(distinct(gates), aimed, waiting.map(waitingOf));
     passed?.(plan.marks);
     if (plan.passed.length === 0) return [];
     const leased = await tx.query<LeasedRow>(TAKE_PASSED, bindPassed(plan.passed.map(rowOf)));
@@ -156,7 +210,7 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
         const lines = openOnes(gates).flatMap((gate) => {
           const row = rows[gate.ord - 1];
           if (row === undefined) return [];
-          const most = Math.min(row.max, planRoom(gateStateOf(gate)).room);
+          const most = Math.min(row.max, roomOf(gate).room);
           const { last_lane: afterLane } = gate;
           const { projectId, target, pins } = row;
           return [{ ord: gate.ord - 1, projectId, target, gate: gate.gate, afterLane: afterLane ?? "", pins, most }];
@@ -171,26 +225,41 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
     },
     async lease(rows) {
       const seen = await db.query<GateRow>(READ_GATES_OF_CALLS, bindCalls(rows));
-      if (openOnes(seen).length === 0) return [];
+      if (openOnes(seen).length === 0) {
+        tellTimes(rows, seen, new Set());
+        return [];
+      }
       return db.transaction(async (tx) => {
         await tx.query(LOCK_PROJECTS, [projectsOf(rows)]);
         const gates = await tx.query<GateRow>(READ_GATES_OF_CALLS, bindCalls(rows));
         const waiting = await tx.query<WaitingCallRow>(READ_NAMED_CALLS, bindNamed(rows));
         const passers = rows.map(({ projectId }) => ({ projectId, max: 1 }));
-        return pass(tx, gates, passers, waiting, ({ ord, toolCallId }) => {
+        const rowOf = ({ ord, toolCallId }: WaitingCall): PassedRow => {
           const { projectId, leaseId, holder, leaseSeconds } = rows[ord] as LeaseRow;
           return { request: ord + 1, projectId, toolCallId, leaseId, holder, leaseSeconds };
+        };
+        let after = gates;
+        const leased = await pass(tx, gates, passers, waiting, rowOf, (marks) => {
+          after = [...afterwards(gates, marks)];
         });
+        tellTimes(rows, after, new Set(leased.map(({ ord }) => ord)));
+        return leased;
       });
+    },
+    askAgainIn(key) {
+      const at = told.get(callKey(key))?.at;
+      return at === undefined ? undefined : Math.max(at - clock.now(), 0);
     },
     async explain({ projectId, toolCallId }) {
       const rows = await db.query<GateRow>(READ_GATES_OF_CALLS, bindCalls([{ projectId, toolCallId, pins: "" }]));
       for (const state of distinct(rows)) {
         const { room, blockedBy, nextMs } = planRoom(state);
         if (room > 0 || blockedBy === undefined) continue;
+        const target = targetOfGate(state.gate);
         const slots = await db.query<SlotRow>(READ_SLOTS, [projectId, state.gate, SLOTS_SHOWN]);
         return {
-          toolName: state.gate === PROJECT_GATE ? undefined : state.gate,
+          toolName: state.gate === PROJECT_GATE || target !== undefined ? undefined : state.gate,
+          target,
           blockedBy,
           limits: state.limits,
           running: state.running,

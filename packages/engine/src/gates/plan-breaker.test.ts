@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type BreakerState, isBrokenRun, planBreaker } from "./plan-breaker.ts";
+import { type BreakerState, countRun, planBreaker } from "./plan-breaker.ts";
 
 const BREAKER = { failure_rate: 0.5, window_seconds: 10, open_seconds: 30 };
 const CLOSED: BreakerState = { windowAtMs: null, successes: 0, failures: 0, openedAtMs: null, openUntilMs: null };
@@ -43,16 +43,22 @@ test.each<[string, BreakerState, [number, number], number, Partial<BreakerState>
 });
 
 test.each([
-  ["success", null, false],
-  ["partial", null, false],
-  ["failed", "tool_error", false],
-  ["failed", "bad_request", false],
-  ["failed", "internal_error", true],
-  ["failed", "upstream_unavailable", true],
-  ["failed", "a_code_of_its_own", true],
-  ["failed", "outcome_unknown", true],
-  ["timeout", "tool_timeout", true],
-  ["timeout", "queue_timeout", false],
-] as const)("[LIM-break-1] a run that ended as %s %s says that the tool is broken: %s", (status, code, broken) => {
-  expect(isBrokenRun(status, code)).toBe(broken);
+  ["success", null, "success"],
+  ["partial", null, "success"],
+  ["failed", "tool_error", "success"],
+  ["failed", "bad_request", "success"],
+  ["failed", "internal_error", "failure"],
+  ["failed", "upstream_unavailable", "failure"],
+  ["failed", "a_code_of_its_own", "failure"],
+  ["failed", "outcome_unknown", "failure"],
+  ["timeout", "tool_timeout", "failure"],
+  ["timeout", "queue_timeout", "nothing"],
+  ["failed", "approval_denied", "nothing"],
+  ["timeout", "approval_expired", "nothing"],
+  ["canceled", "canceled", "nothing"],
+] as const)("[LIM-break-1] a call that ended as %s %s counts as %s", (status, code, counts) => {
+  expect(countRun(status, code)).toEqual({
+    successes: counts === "success" ? 1 : 0,
+    failures: counts === "failure" ? 1 : 0,
+  });
 });

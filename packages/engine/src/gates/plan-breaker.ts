@@ -1,8 +1,8 @@
-// When the breaker of a tool opens and closes. Pure.
+// When a breaker, of a tool or of a target, opens and closes. Pure.
 //   BK1. Closed: runs are counted in windows. When enough of a window's runs have failed, the breaker opens.
 //   BK2. Open: new calls are refused and waiting ones wait. Results of runs that began before change nothing.
 //   BK3. When its time is over, one call runs as a trial. A success closes the breaker, a failure opens it for the same time again.
-//   BK4. A run counts as failed when the tool or what it needs is broken, not when the tool said no.
+//   BK4. A run counts as failed when the tool or what it needs is broken, not when the tool said no. A call that never ran does not count.
 
 import { type Breaker, ERROR_TABLE, isErrorCode } from "@toolplane/protocol";
 
@@ -24,11 +24,18 @@ const LEAST_RUNS = 5;
 
 const FAILED: ReadonlySet<string> = new Set(["failed", "timeout"]);
 
-/** Whether the run says that the tool is broken. `outcome_unknown`: its service died. */
-export const isBrokenRun = (status: string, code: string | null): boolean => {
-  if (!FAILED.has(status)) return false;
-  if (code === null || code === "outcome_unknown") return true;
-  return !isErrorCode(code) || ERROR_TABLE[code].retry !== "never";
+/** Calls with these codes were not executed. */
+const NEVER_RAN: ReadonlySet<string | null> = new Set(["queue_timeout", "approval_denied", "approval_expired"]);
+const NOTHING: RunCounts = { successes: 0, failures: 0 };
+const SUCCESS: RunCounts = { successes: 1, failures: 0 };
+const FAILURE: RunCounts = { successes: 0, failures: 1 };
+
+/** What the end of a call says about its tool. `outcome_unknown`: its service died. A canceled call says nothing. */
+export const countRun = (status: string, code: string | null): RunCounts => {
+  if (status === "canceled" || NEVER_RAN.has(code)) return NOTHING;
+  if (!FAILED.has(status)) return SUCCESS;
+  if (code === null || code === "outcome_unknown") return FAILURE;
+  return !isErrorCode(code) || ERROR_TABLE[code].retry !== "never" ? FAILURE : SUCCESS;
 };
 
 const CLOSED = { openedAtMs: null, openUntilMs: null } as const;

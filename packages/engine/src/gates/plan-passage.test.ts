@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type GateLimits, type GateState, PROJECT_GATE } from "./gate.ts";
+import { type GateLimits, type GateState, PROJECT_GATE, targetGate } from "./gate.ts";
 import { type Passer, planPassage, type WaitingCall } from "./plan-passage.ts";
 
 const gate = (name: string, limits: GateLimits, more: Partial<GateState> = {}): GateState => ({
@@ -16,6 +16,7 @@ const gate = (name: string, limits: GateLimits, more: Partial<GateState> = {}): 
   ...more,
 });
 
+const BREAKER = { failure_rate: 0.5, window_seconds: 10, open_seconds: 30 };
 const ASK = { projectId: "p", max: 100 };
 
 /** `lane` and a number name a call; a line of them waits at each gate. */
@@ -79,6 +80,20 @@ test.each<[string, readonly GateState[], readonly Passer[], readonly WaitingCall
     [ASK],
     [...line("t", "a1"), ...line("u", "b1")],
     "b1",
+  ],
+  [
+    "an open breaker of a target holds the calls of its requests and no others",
+    [gate(PROJECT_GATE, {}), gate("t", {}), gate(targetGate("x"), { breaker: BREAKER }, { openUntilMs: 9_000 })],
+    [{ ...ASK, targetGate: targetGate("x") }, ASK],
+    [...line("t", "a1"), ...line("t", "b1", 1)],
+    "1:b1",
+  ],
+  [
+    "a target lets one call of all its tools through as a trial",
+    [gate("t", { concurrency: 9 }), gate("u", {}), gate(targetGate("x"), { breaker: BREAKER }, { openUntilMs: 900 })],
+    [{ ...ASK, targetGate: targetGate("x") }],
+    [...line("t", "a1 a2"), ...line("u", "b1")],
+    "a1",
   ],
 ])("[LIM-pass-1] %s", (_what, states, passers, waiting, expected) => {
   expect(passed(states, passers, waiting)).toBe(expected);

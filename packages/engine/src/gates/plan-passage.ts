@@ -1,5 +1,5 @@
 // Which waiting calls pass their gates, for whom. Pure.
-//   GP1. No gate lets more calls pass than it has room for, nor does the gate of the project, whatever the requests ask for.
+//   GP1. No gate lets more calls pass than it has room for, nor do the gates of the project and of the target, whatever the requests ask for.
 //   GP2. One call of each lane in turn, beginning behind the lane that was served last; and one of each gate in turn. So no agent
 //        and no tool waits for another one's whole queue.
 //   GP3. A request gets no more than it asked for.
@@ -11,6 +11,8 @@ import { planRoom, spend } from "./plan-room.ts";
 export interface Passer {
   readonly projectId: string;
   readonly max: number;
+  /** The gate of the target, where it has one. */
+  readonly targetGate?: string | undefined;
 }
 
 /** A call that could run; within a lane the oldest first. */
@@ -78,8 +80,9 @@ export const planPassage = (
   const passed: WaitingCall[] = [];
   const taken = new Set<string>();
 
-  const serve = ({ projectId, max }: Passer, own: readonly WaitingCall[]): void => {
+  const serve = ({ projectId, max, targetGate }: Passer, own: readonly WaitingCall[]): void => {
     const project = gates.get(gateKey({ projectId, gate: PROJECT_GATE }));
+    const target = targetGate === undefined ? undefined : gates.get(gateKey({ projectId, gate: targetGate }));
     let left = max;
     const pass = (gate: Gate, call: WaitingCall): void => {
       taken.add(`${projectId} ${call.toolCallId}`);
@@ -88,6 +91,7 @@ export const planPassage = (
       gate.passed++;
       gate.lastLane = call.lane;
       left--;
+      if (target !== undefined) target.room--;
       if (project === undefined) return;
       if (project !== gate) project.room--;
       project.lastGate = call.gate;
@@ -100,7 +104,8 @@ export const planPassage = (
         return [{ gate, lanes: lanes.map(([, inLane]) => [...inLane]) }];
       },
     );
-    const isOpen = (gate: Gate): boolean => left > 0 && gate.room > 0 && (project === undefined || project.room > 0);
+    const isOpen = (gate: Gate): boolean =>
+      left > 0 && [gate, project, target].every((one) => one === undefined || one.room > 0);
     /** One call of the next lane that has one; the lane goes to the end. */
     const step = ({ gate, lanes }: (typeof queues)[number]): boolean => {
       for (let lane = lanes.shift(); lane !== undefined; lane = lanes.shift()) {

@@ -1,6 +1,8 @@
 // How many calls may pass a gate now, and when the next one may. Pure.
 //   GR1. In flight: the limit less the calls under a lease. A freed slot rings a bell, so there is no time to wait for.
 //   GR2. Rate: a bucket of `burst` tokens that fills with `limit` tokens in `per_seconds`. Kept as the one time when it is full again.
+//        A call that starts up to LATE_MS after its token was there does not move the tokens after it: otherwise the time that a claim
+//        takes would be lost with each call, and a rate without burst would never be reached.
 //   GR3. Breaker: closed, everything passes. Open, nothing passes. After its time one call passes as a trial, while none runs.
 
 import { burstOf, type Rate } from "@toolplane/protocol";
@@ -9,7 +11,15 @@ import type { GateRoom, GateState } from "./gate.ts";
 /** Times have microseconds: a token that is due in less counts as there. */
 const CLOSE_ENOUGH = 1e-3;
 
-const secondsPerToken = ({ limit, per_seconds }: Rate): number => per_seconds / limit;
+/** As long as a claim takes on a busy machine. */
+export const LATE_MS = 100;
+
+/** The time from which the next token counts; after a pause that is now. */
+const startOf = (fullAtMs: number | null, nowMs: number): number =>
+  fullAtMs === null || fullAtMs < nowMs - LATE_MS ? nowMs : fullAtMs;
+
+/** The time from one token to the next. */
+export const tokenMs = ({ limit, per_seconds }: Rate): number => (per_seconds / limit) * 1_000;
 
 /** The tokens in the bucket, and the milliseconds until there is one more than none. */
 export const planTokens = (
@@ -17,15 +27,15 @@ export const planTokens = (
   fullAtMs: number | null,
   nowMs: number,
 ): { readonly tokens: number; readonly nextMs: number } => {
-  const tokenMs = secondsPerToken(rate) * 1_000;
-  const missingMs = Math.max((fullAtMs ?? nowMs) - nowMs, 0);
-  const tokens = Math.floor(burstOf(rate, "delay") - missingMs / tokenMs + CLOSE_ENOUGH);
-  return { tokens: Math.max(tokens, 0), nextMs: Math.max(missingMs - (burstOf(rate, "delay") - 1) * tokenMs, 0) };
+  const eachMs = tokenMs(rate);
+  const missingMs = startOf(fullAtMs, nowMs) - nowMs;
+  const tokens = Math.floor(burstOf(rate, "delay") - missingMs / eachMs + CLOSE_ENOUGH);
+  return { tokens: Math.max(tokens, 0), nextMs: Math.max(missingMs - (burstOf(rate, "delay") - 1) * eachMs, 0) };
 };
 
 /** When the bucket is full again after `count` more tokens were taken. */
 export const spend = (rate: Rate, fullAtMs: number | null, nowMs: number, count: number): number =>
-  Math.max(fullAtMs ?? nowMs, nowMs) + count * secondsPerToken(rate) * 1_000;
+  startOf(fullAtMs, nowMs) + count * tokenMs(rate);
 
 const OPEN_ROOM: GateRoom = { room: Number.POSITIVE_INFINITY, blockedBy: undefined, nextMs: undefined };
 

@@ -205,7 +205,10 @@ export const createLogins = (deps: {
           ]);
         return row;
       });
-      if (ended === undefined) throw new ToolplaneError("not_found", `there is no session ${showName(sessionId)}`);
+      if (ended === undefined)
+        throw new ToolplaneError("not_found", `there is no session ${showName(sessionId)}`, {
+          detail: { todo: "see which browsers are logged in: toolplane sessions list" },
+        });
       known.clear();
       doorbell.ring("registry");
     },

@@ -168,7 +168,8 @@ export const createProjects = (options: ProjectsOptions): Projects => {
         ]);
         if (patched === undefined) throw noProject(projectId);
         if (limits?.fork_join_tasks !== undefined) await writeForkJoin(tx, projectId, patched.limits);
-        if (typeof limits?.concurrency === "number") await tx.query(GATE_PROJECT_CALLS, [projectId]);
+        if (limits?.concurrency != null || limits?.target_breaker != null)
+          await tx.query(GATE_PROJECT_CALLS, [projectId]);
         const detail = {
           ...(title === undefined ? {} : { title }),
           ...(status === undefined ? {} : { status }),

@@ -16,7 +16,7 @@ export interface PlaneDepths {
     readonly limited: number;
     readonly oldestSeconds: number;
   }[];
-  /** Tools whose breaker is open. */
+  /** Tools and targets whose breaker is open. */
   readonly openBreakers: number;
   /** Undefined without a bus beside the database. */
   readonly outbox: { readonly messages: number; readonly oldestSeconds: number } | undefined;

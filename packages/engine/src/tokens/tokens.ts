@@ -203,7 +203,10 @@ export const createTokens = (deps: {
           await recordActs(tx, by, [actOf("token.revoked", tokenId, row.project_id, { role: row.role as Role })]);
         return row;
       });
-      if (revoked === undefined) throw new ToolplaneError("not_found", `there is no token ${showName(tokenId)}`);
+      if (revoked === undefined)
+        throw new ToolplaneError("not_found", `there is no token ${showName(tokenId)}`, {
+          detail: { todo: "see which tokens there are: toolplane token list" },
+        });
       known.clear();
       doorbell.ring("registry");
     },

@@ -157,7 +157,7 @@ export const createCommitStep = (deps: CommitDeps) => {
     );
     const pinned = asks.length === 0 ? [] : await deps.definitions.resolve(asks);
     const broken = await deps.breakers.refusals(
-      asks.map((ask, index) => ({ ...ask, breaker: pinned[index]?.definition.options.breaker })),
+      asks.map(({ projectId }, index) => ({ projectId, definition: pinned[index]?.definition })),
     );
     const grounds: CallGround[][] = items.map(() => []);
     for (const [index, { entry, item, call }] of asks.entries()) {

@@ -58,6 +58,12 @@ select w.* from unnest($2::text[]) i (id)
    select ${COLUMNS} from resource.webhooks w where w.project_id = $1 and w.tool_call_id = i.id offset 0) w`,
 };
 
+/** $1 project, $2 id; also one of a call. */
+export const HAS_WEBHOOK: Statement = {
+  name: "webhooks.has",
+  text: "select 1 from resource.webhooks where project_id = $1 and webhook_id = $2",
+};
+
 export const REMOVE_WEBHOOK: Statement = {
   name: "webhooks.remove",
   text: "delete from resource.webhooks where project_id = $1 and webhook_id = $2 returning url",

@@ -35,6 +35,7 @@ import {
   DROP_OLD_OF_CALLS,
   DROP_READERS,
   END_OF_CALLS,
+  HAS_WEBHOOK,
   LIST_WEBHOOKS,
   MOVE_READER,
   READ_LISTENERS,
@@ -91,6 +92,10 @@ export type DeliveryOutcome =
   | { readonly taken: true; readonly status: number }
   | { readonly taken: false; readonly status: number | undefined; readonly reason: string; readonly final: boolean };
 
+export type DeliveryEnd =
+  | { readonly status: "delivered" | "dead" }
+  | { readonly status: "pending"; readonly nextInSeconds: number };
+
 export interface EventReader {
   readonly projectId: string;
   readonly position: string;
@@ -119,7 +124,8 @@ export interface Webhooks {
   /** Makes deliveries of the next events of a project; where it goes on, or undefined when there are no more now. */
   read(reader: EventReader): Promise<EventReader | undefined>;
   claim(request: DeliveryClaim): Promise<readonly ClaimedDelivery[]>;
-  settle(delivery: ClaimedDelivery, outcome: DeliveryOutcome): Promise<void>;
+  /** What becomes of the delivery, unless another process has taken it over. */
+  settle(delivery: ClaimedDelivery, outcome: DeliveryOutcome): Promise<DeliveryEnd>;
   /** In how many milliseconds the next delivery is due; undefined when none waits. */
   nextDueMs(): Promise<number | undefined>;
   /** Drops what is old; a bounded piece. */
@@ -156,6 +162,11 @@ const deliveryOf = (row: DeliveryRow): Delivery => ({
   createdAt: row.created_at,
   endedAt: row.ended_at,
 });
+
+const notThere = (projectId: string, webhookId: string): ToolplaneError =>
+  new ToolplaneError("not_found", `project ${showName(projectId)} has no webhook ${showName(webhookId)}`, {
+    detail: { todo: "see which webhooks there are: toolplane webhooks list" },
+  });
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? "";
 
@@ -218,12 +229,14 @@ export const createWebhooks = (deps: {
           ]);
         return row;
       });
-      if (removed === undefined)
-        throw new ToolplaneError("not_found", `project ${projectId} has no webhook ${showName(webhookId)}`);
+      if (removed === undefined) throw notThere(projectId, webhookId);
     },
     async deliveries(projectId, webhookId, { before = NEWEST, limit, status }) {
       const values = [projectId, webhookId, before, status ?? null, limit];
-      return (await db.query<DeliveryRow>(LIST_DELIVERIES, values)).map(deliveryOf);
+      const rows = await db.query<DeliveryRow>(LIST_DELIVERIES, values);
+      if (rows.length === 0 && (await db.query(HAS_WEBHOOK, [projectId, webhookId])).length === 0)
+        throw notThere(projectId, webhookId);
+      return rows.map(deliveryOf);
     },
     async replay(projectId, deliveryId, by) {
       const replayed = await db.transaction(async (tx) => {
@@ -289,12 +302,16 @@ export const createWebhooks = (deps: {
       const key = [projectId, deliveryId, leaseId, outcome.status ?? null];
       if (outcome.taken) {
         await db.query(END_DELIVERED, key);
-        return;
+        return { status: "delivered" };
       }
       const reason = outcome.reason.slice(0, MAX_REASON);
       const pause = outcome.final ? undefined : planPause(attempts);
-      if (pause === undefined) await db.query(END_DEAD, [...key, reason]);
-      else await db.query(PUT_OFF, [...key, reason, pause]);
+      if (pause === undefined) {
+        await db.query(END_DEAD, [...key, reason]);
+        return { status: "dead" };
+      }
+      await db.query(PUT_OFF, [...key, reason, pause]);
+      return { status: "pending", nextInSeconds: pause };
     },
     async nextDueMs() {
       const [row] = await db.query<{ due_ms: number }>(NEXT_DUE);

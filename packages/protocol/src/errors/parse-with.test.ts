@@ -104,11 +104,24 @@ test.each<[string, unknown]>([
   ["$.name: expected string, got number", { name: 7 }],
   ["$.count: expected at least 1, got 0", { count: 0 }],
   ["$.count: expected at most 9, got 10", { count: 10 }],
-  ["$.count: expected a whole number, got number", { count: 1.5 }],
+  ["$.count: expected a whole number, got 1.5", { count: 1.5 }],
   ["$.list: expected at most 1 items, got 2", { list: ["a", "b"] }],
   ["$.at: expected a time as 2026-01-31T12:00:00Z", { at: "yesterday" }],
   ["$.own: is too short for a name", { own: "a" }],
   ['$: unknown keys "more", "most"', { more: 1, most: 2 }],
 ])("what is wrong is said in words: %s", (message, input) => {
   expect(refusalOf(() => parseWith(words, input, "it")).message).toBe(`it is not valid: ${message}`);
+});
+
+const query = z.strictObject({ limit: z.coerce.number().int().min(1).max(9).optional() });
+
+test.each<[string, string]>([
+  ["expected at least 1, got 0", "0"],
+  ["expected at most 9, got 10", "10"],
+  ["expected a whole number, got 1.5", "1.5"],
+  ["expected number, got a text that is not a number", "many"],
+])("a number of a query comes as text and is judged as a number: %s", (message, limit) => {
+  expect(refusalOf(() => parseWith(query, { limit }, "the query")).message).toBe(
+    `the query is not valid: $.limit: ${message}`,
+  );
 });

@@ -57,23 +57,36 @@ const came = (value: unknown): string =>
     ? String(value)
     : typeText(value);
 
+const NUMBERS: ReadonlySet<string> = new Set(["number", "int", "bigint"]);
+
+/** A number of a query is written as text: it is the number that is out of bounds. */
+const asNumber = (value: unknown): unknown => {
+  if (typeof value !== "string" || value.trim() === "") return value;
+  const number = Number(value);
+  return Number.isNaN(number) ? value : number;
+};
+
 const boundText = (issue: SchemaIssue, checked: Checked | undefined, isLeast: boolean): string => {
   const bound = String(isLeast ? issue.minimum : issue.maximum);
   const unit = UNITS[String(issue.origin)];
   const strict = issue.inclusive === false;
   const how = isLeast ? (strict ? "more than" : "at least") : strict ? "less than" : "at most";
-  const value = checked && valueAt(checked.input, issue.path ?? []);
+  const found = checked && valueAt(checked.input, issue.path ?? []);
+  const value = NUMBERS.has(String(issue.origin)) ? asNumber(found) : found;
   const got = checked === undefined ? "" : `, got ${unit === undefined ? came(value) : sizeText(value)}`;
   return `expected ${how} ${bound}${unit === undefined ? "" : ` ${unit}`}${got}`;
 };
 
-const typeIssueText = (message: string): string => {
-  const [expected = "", received = ""] = message.slice(EXPECTED.length).split(", received ");
-  const wanted = expected === "int" ? "a whole number" : expected;
+const WANTED: Readonly<Record<string, string>> = { int: "a whole number" };
+
+const typeIssueText = (issue: SchemaIssue, checked: Checked | undefined): string => {
+  const [expected = "", received = ""] = issue.message.slice(EXPECTED.length).split(", received ");
+  const wanted = WANTED[expected] ?? expected;
   if (received === "undefined") return expected === "nonoptional" ? "missing" : `missing, expected ${wanted}`;
-  return received === ""
-    ? `expected ${wanted}`
-    : `expected ${wanted}, got ${received === "NaN" ? "something else" : received}`;
+  if (received === "") return `expected ${wanted}`;
+  if (received === "NaN") return `expected ${wanted}, got a text that is not a number`;
+  if (expected !== "int" || checked === undefined) return `expected ${wanted}, got ${received}`;
+  return `expected ${wanted}, got ${came(asNumber(valueAt(checked.input, issue.path ?? [])))}`;
 };
 
 const optionText = (issue: SchemaIssue, checked: Checked | undefined): string => {
@@ -102,7 +115,7 @@ const keysText = (keys: unknown): string => {
 const ownWords = (issue: SchemaIssue, checked: Checked | undefined): string => {
   switch (issue.code) {
     case "invalid_type":
-      return typeIssueText(issue.message);
+      return typeIssueText(issue, checked);
     case "too_small":
       return boundText(issue, checked, true);
     case "too_big":
@@ -124,7 +137,7 @@ const ownWords = (issue: SchemaIssue, checked: Checked | undefined): string => {
     case "invalid_element":
       return "has a value that is not allowed";
     default:
-      return issue.message.startsWith(EXPECTED) ? typeIssueText(issue.message) : issue.message;
+      return issue.message.startsWith(EXPECTED) ? typeIssueText(issue, checked) : issue.message;
   }
 };
 

@@ -3,7 +3,7 @@
 
 import { z } from "zod";
 import type { JsonObject } from "../json/json-value.ts";
-import { concurrencySchema, type Rate, rateSchema } from "../tools/limits.ts";
+import { type Breaker, breakerSchema, concurrencySchema, type Rate, rateSchema } from "../tools/limits.ts";
 
 /** Tasks of one fork_join. An operator who raises it should know that the agents stop by themselves. */
 export const DEFAULT_FORK_JOIN_TASKS = 8;
@@ -13,11 +13,15 @@ const MOST_FORK_JOIN_TASKS = 1_000;
 /** More would take longer to count than to run. */
 const MOST_QUEUED = 1_000_000;
 
-/** What holds the calls of a project: `concurrency` delays them, `rate` and `queue` refuse new ones. */
+/**
+ * What holds the calls of a project: `concurrency` delays them, `rate` and `queue` refuse new ones. `target_breaker`: each target of the
+ * project has a breaker of this kind, which counts the runs of all its tools.
+ */
 const callLimitsSchema = z.strictObject({
   concurrency: concurrencySchema.nullable().optional(),
   rate: rateSchema.nullable().optional(),
   queue: z.int().min(1).max(MOST_QUEUED).nullable().optional(),
+  target_breaker: breakerSchema.nullable().optional(),
 });
 
 const forkJoinTasks = z.int().min(1).max(MOST_FORK_JOIN_TASKS).optional();
@@ -39,6 +43,7 @@ export interface ResolvedLimits {
   readonly concurrency: number | null;
   readonly rate: Rate | null;
   readonly queue: number | null;
+  readonly target_breaker: Breaker | null;
 }
 
 export const resolveLimits = (limits: ProjectLimits): ResolvedLimits => ({
@@ -46,6 +51,7 @@ export const resolveLimits = (limits: ProjectLimits): ResolvedLimits => ({
   concurrency: limits.concurrency ?? null,
   rate: limits.rate ?? null,
   queue: limits.queue ?? null,
+  target_breaker: limits.target_breaker ?? null,
 });
 
 /** The limit as the definition of fork_join carries it, where models and checks of arguments read it. */

@@ -13,6 +13,16 @@ test.each([
   ["unknown", refused("not_found"), { kind: "forget" }],
   ["canceled", refused("canceled"), { kind: "forget" }],
   ["not due", refused("lease_lost", { status: "queued" }), { kind: "later", delayMs: 100, trouble: false }],
+  [
+    "held by a rate",
+    refused("lease_lost", { status: "queued", retry_after_ms: 37.2 }),
+    { kind: "later", delayMs: 38, trouble: false },
+  ],
+  [
+    "held by a rate for long",
+    refused("lease_lost", { status: "queued", retry_after_ms: 1e9 }),
+    { kind: "later", delayMs: 30_000, trouble: false },
+  ],
   ["the plane is away", refused("upstream_unavailable"), { kind: "later", delayMs: 500, trouble: true }],
   ["the store is busy", refused("storage_error"), { kind: "later", delayMs: 500, trouble: true }],
   ["too many at once", refused("rate_limited"), { kind: "later", delayMs: 500, trouble: true }],

@@ -5,6 +5,7 @@
 // |----------------------------------------------------|--------|----------------------------------------------------------|
 // | queued, but not now (not due, its session is busy, | later  | growing to a second: slots and sessions become free soon |
 // | a limit holds it)                                  |        |                                                          |
+// | queued, and when its limit lets it pass            | later  | then                                                     |
 // | queued, pinned to a definition we do not run       | later  | growing; a service that runs it can take it              |
 // | held, over, unknown                                | forget | another service has it; if that fails, the plane publishes |
 // | away, busy; this service may not                   | later  | growing, and the claim fails: all commands would meet it  |
@@ -36,11 +37,21 @@ const NOT_ALLOWED: ReadonlySet<string> = new Set(["unauthorized", "auth_failed",
 const isPinned = ({ detail }: ToolplaneError): boolean => detail?.reason === "pinned";
 const isQueued = ({ code, detail }: ToolplaneError): boolean => code === "lease_lost" && detail?.status === "queued";
 
+/** No delay is longer: a limit may be raised meanwhile. */
+const LONGEST_TOLD_MS = 30_000;
+
+/** When the plane says that a limit lets the call pass. */
+const toldMs = ({ detail }: ToolplaneError): number | undefined => {
+  const ms = detail?.retry_after_ms;
+  return typeof ms === "number" && ms >= 0 ? Math.min(Math.max(Math.ceil(ms), 1), LONGEST_TOLD_MS) : undefined;
+};
+
 /** `attempt` is how often the command was delivered, this time included. */
 export const planRefusal = (error: ToolplaneError, attempt: number, random: Random): CommandFate => {
   if (isQueued(error) && isPinned(error))
     return { kind: "later", delayMs: backoff(PINNED, attempt, random), trouble: false };
-  if (isQueued(error)) return { kind: "later", delayMs: backoff(NOT_NOW, attempt, random), trouble: false };
+  if (isQueued(error))
+    return { kind: "later", delayMs: toldMs(error) ?? backoff(NOT_NOW, attempt, random), trouble: false };
   if (OVER.has(error.code)) return { kind: "forget" };
   if (mayPass(error) || NOT_ALLOWED.has(error.code)) {
     return { kind: "later", delayMs: backoff(TROUBLE, attempt, random), trouble: true };

@@ -108,8 +108,8 @@ export interface Said {
 }
 
 /**
- * A call that is followed by a webhook. The webhook is stored first, under the id that the call gets, so that no event of the call
- * can be missed; when no call was made under that id, the webhook goes again.
+ * A call that is followed by a webhook. The webhook is stored first, under the id that the call gets and as its own id, so that no
+ * event of the call can be missed and its deliveries are found by the call; when no call was made under that id, the webhook goes again.
  */
 const callWithWebhook = async (
   { engine, caller, projectId, webhooks, signal }: Asked,
@@ -119,7 +119,7 @@ const callWithWebhook = async (
 ): Promise<CallAnswer> => {
   if (webhooks === undefined) throw webhooksAreOff();
   const accepted = webhooks.accept(projectId, { ...asked, events: asked.events ?? ENDS_OF_CALL });
-  const toolCallId = webhooks.newId();
+  const toolCallId = accepted.webhookId;
   await engine.webhooks.create({ ...accepted, projectId, toolCallId, createdBy: caller.actorId });
   let made: string | undefined;
   try {

@@ -2,6 +2,7 @@
 // of its failure. The call card and the result card are read together.
 
 import { type CallKey, type Engine, isSettled, type Role } from "@toolplane/engine";
+import { tryParseViews, VIEWS_KEY } from "@toolplane/protocol";
 import type { BodyOf } from "../http/answers.ts";
 import { OPERATORS } from "../http/route.ts";
 import { callDetail, type callDetailBody, leasesBody } from "../routes/call-body.ts";
@@ -29,12 +30,14 @@ export const readCall = async (
   const call = cards.get(view.callCardId);
   const shown = call && planShownArguments(call, await parametersOf(engine, view), role === "agent");
   const detail = callDetail(view, cards.get(view.resultCardId ?? ""));
+  const views = tryParseViews(cards.get(view.resultCardId ?? "")?.metadata[VIEWS_KEY]);
   const leases = leasesBody(await engine.calls.leases(view));
   const mayRead = view.errorCode !== null && OPERATORS.includes(role);
   const diagnostics = mayRead ? await engine.calls.diagnostics(key) : undefined;
   return {
     ...detail,
     leases,
+    ...(views === undefined ? {} : { views }),
     ...(shown === undefined ? {} : { arguments: shown.arguments, argument_layers: shown.layers }),
     ...(diagnostics === undefined ? {} : { diagnostics }),
   };

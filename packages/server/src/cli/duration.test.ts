@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseDuration, parseMoment, tryParseDuration } from "./duration.ts";
+import { parseDuration, parseMoment, parsePast, tryParseDuration } from "./duration.ts";
 
 describe("durations", () => {
   test.each([
@@ -53,4 +53,11 @@ describe("moments", () => {
   test.each(["tomorrow", "+soon", "", "2030-13-01T00:00:00Z"])("%j is none", (text) => {
     expect(() => parseMoment(text, now, "--at")).toThrow("--at takes a time");
   });
+});
+
+test("[API-2-K1] a time of the past is a moment, or so long ago", () => {
+  const now = Date.parse("2026-01-31T08:00:00Z");
+  expect(parsePast("10m", now, "--since").toISOString()).toBe("2026-01-31T07:50:00.000Z");
+  expect(parsePast("2026-01-30T00:00:00Z", now, "--since").toISOString()).toBe("2026-01-30T00:00:00.000Z");
+  expect(() => parsePast("lunch", now, "--since")).toThrow("--since takes a time such as");
 });

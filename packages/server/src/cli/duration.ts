@@ -42,3 +42,14 @@ export const parseMoment = (text: string, nowMs: number, flag: string): Date => 
     throw new WrongUsage(`${flag} takes a time such as 2030-01-31T08:00:00Z or +10m, not "${text}"`);
   return new Date(ms);
 };
+
+/** A moment of the past: ISO 8601, or `10m` ago. */
+export const parsePast = (text: string, nowMs: number, flag: string): Date => {
+  const ago = tryParseDuration(text);
+  const ms = ago === undefined ? Date.parse(text) : nowMs - ago;
+  if (Number.isNaN(ms))
+    throw new WrongUsage(
+      `${flag} takes a time such as 2026-01-31T08:00:00Z, or 10m for ten minutes ago, not "${text}"`,
+    );
+  return new Date(ms);
+};

@@ -1,3 +1,4 @@
+import { ToolplaneError } from "@toolplane/protocol";
 import type { ApiRequest } from "@toolplane/sdk/client";
 import { describe, expect, test } from "vitest";
 import { createMcpProxy, modernHeaders, withKey } from "./mcp-proxy.ts";
@@ -29,12 +30,17 @@ test("only a call without a key gets one", () => {
 
 type Given = { status?: number; body?: unknown; stream?: string; fail?: Error };
 
-const run = async (lines: readonly object[], answers: readonly Given[]) => {
+const run = async (lines: readonly object[], answers: readonly Given[], whoami?: Error) => {
   const out: unknown[] = [];
+  const notes: string[] = [];
   const asked: ApiRequest[] = [];
   const left = [...answers];
   const proxy = createMcpProxy({
     client: {
+      request: async () => {
+        if (whoami !== undefined) throw whoami;
+        return {};
+      },
       open: async (request) => {
         asked.push(request);
         const { status = 200, body, stream, fail } = left.shift() ?? { status: 202 };
@@ -57,13 +63,15 @@ const run = async (lines: readonly object[], answers: readonly Given[]) => {
     },
     project: "demo",
     write: (line) => out.push(JSON.parse(line)),
+    note: (sentence) => notes.push(sentence),
     uuid: () => "key-1",
     sleep: async () => undefined,
   });
+  await proxy.check();
   for (const line of lines) proxy.take(JSON.stringify(line));
   await proxy.idle();
   proxy.stop();
-  return { out, asked };
+  return { out, asked, notes };
 };
 
 const CALL = { jsonrpc: "2.0", id: 7, method: "tools/call", params: { name: "a" } };
@@ -96,6 +104,34 @@ describe("a call through the proxy", () => {
     const error = { code: "unauthorized", message: "no token", detail: { todo: "send one" } };
     const { out } = await run([CALL], [{ status: 401, body: { error } }]);
     expect(out).toMatchObject([{ id: 7, error: { message: "no token; send one" } }]);
+  });
+});
+
+describe("a server that is away", () => {
+  const gone = new ToolplaneError("upstream_unavailable", "no server answers at http://x", {
+    detail: { todo: "start it" },
+  });
+  const hello = { jsonrpc: "2.0", id: 1, method: "initialize", params: {} };
+  const welcome = { jsonrpc: "2.0", id: 1, result: { protocolVersion: "2025-11-25" } };
+
+  test("is said at once and once, with what to do, and waited for", async () => {
+    const { out, notes } = await run([hello], [{ fail: gone }, { fail: gone }, { body: welcome }], gone);
+    expect(notes).toEqual([
+      "no server answers at http://x; start it; requests are tried again for 2 minutes",
+      "the server answers again",
+    ]);
+    expect(out).toEqual([welcome]);
+  });
+
+  test("goes and comes back in the middle of a call", async () => {
+    const { out, notes } = await run([CALL], [{ fail: gone }, { body: DONE }]);
+    expect(notes).toHaveLength(2);
+    expect(out).toEqual([DONE]);
+  });
+
+  test("is something else than one that refuses the token", async () => {
+    const refused = new ToolplaneError("unauthorized", "the token is unknown", { detail: { todo: "send another" } });
+    expect((await run([], [], refused)).notes).toEqual(["the token is unknown; send another"]);
   });
 });
 

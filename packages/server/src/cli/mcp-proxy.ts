@@ -3,6 +3,8 @@
 //   - The body says what a message is; the headers are made from it.
 //   - A call that has no idempotency key gets one, and is sent again with it when the connection breaks: the same call is found.
 //     Clients from 2026-07-28 on cancel by closing a request, so their calls are sent once, as they are.
+//   - A server that is away is waited for: a desktop starts its clients before its servers. It is said at once, where the client
+//     keeps what its programs say (stderr).
 
 import { isRecord, ToolplaneError, understandError } from "@toolplane/protocol";
 import { type Api, pathOf, readEvents } from "@toolplane/sdk/client";
@@ -11,15 +13,20 @@ import { META_KEY } from "../mcp/mcp-meta.ts";
 type Message = Readonly<Record<string, unknown>>;
 
 export interface McpProxyOptions {
-  readonly client: Pick<Api, "open">;
+  readonly client: Pick<Api, "open" | "request">;
   readonly project: string;
   readonly tools?: string | undefined;
+  readonly agents?: string | undefined;
   readonly write: (line: string) => void;
+  /** One sentence for the person who looks why nothing comes. */
+  readonly note: (sentence: string) => void;
   readonly uuid: () => string;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
 export interface McpProxy {
+  /** Says what is wrong, if the server does not answer or refuses the token; the requests are carried all the same. */
+  check(): Promise<void>;
   /** Starts to carry one line; the answers are written as they come. */
   take(line: string): void;
   /** Resolves when every request has its answer. */
@@ -34,6 +41,8 @@ const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 /** A server that is restarted is back within seconds; a machine within minutes. */
 const TRIES = 60;
 const PAUSE_MS = 2_000;
+/** Sent again when no answer came: they change nothing. A call before 2026-07-28 is one more, because it has a key. */
+const REPEATABLE: ReadonlySet<unknown> = new Set(["initialize", "server/discover", "tools/list", "ping"]);
 /** The server writes a comment every 15 seconds. */
 const SILENCE_MS = 60_000;
 
@@ -71,7 +80,16 @@ export const withKey = (message: Message, uuid: () => string): Message => {
 
 const isRequest = ({ method, id }: Message): boolean => typeof method === "string" && id !== undefined;
 
-export const createMcpProxy = ({ client, project, tools, write, uuid, sleep }: McpProxyOptions): McpProxy => {
+/** What went wrong, and what to do about it. */
+const problemText = (error: unknown, fallback: string): string => {
+  const said = isRecord(error) ? error : {};
+  const todo = isRecord(said.detail) ? text(said.detail.todo) : undefined;
+  const words = text(said.message) ?? fallback;
+  return todo === undefined ? words : `${words}; ${todo}`;
+};
+
+export const createMcpProxy = (options: McpProxyOptions): McpProxy => {
+  const { client, project, tools, agents, write, note: tell, uuid, sleep } = options;
   const stopped = new AbortController();
   const open = new Map<unknown, AbortController>();
   const working = new Set<Promise<void>>();
@@ -106,11 +124,20 @@ export const createMcpProxy = ({ client, project, tools, write, uuid, sleep }: M
     return isAnswered;
   };
 
-  const sayProblem = (id: unknown, body: unknown, status: number): void => {
-    const error = isRecord(body) && isRecord(body.error) ? body.error : {};
-    const todo = isRecord(error.detail) ? text(error.detail.todo) : undefined;
-    const words = text(error.message) ?? `the server answered ${status}`;
-    sayError(id, INTERNAL_ERROR, todo === undefined ? words : `${words}; ${todo}`);
+  const sayProblem = (id: unknown, body: unknown, status: number): void =>
+    sayError(id, INTERNAL_ERROR, problemText(isRecord(body) ? body.error : undefined, `the server answered ${status}`));
+
+  /** Said once each time the server goes, not for every request that waits for it. */
+  let isAway = false;
+  const wentAway = (error: ToolplaneError): void => {
+    if (isAway) return;
+    isAway = true;
+    const minutes = (TRIES * PAUSE_MS) / 60_000;
+    tell(`${problemText(error.toWire(), "the server is away")}; requests are tried again for ${minutes} minutes`);
+  };
+  const cameBack = (): void => {
+    if (isAway) tell("the server answers again");
+    isAway = false;
   };
 
   /** Resolves to whether the message is done with; a connection that broke before the answer rejects. */
@@ -118,7 +145,7 @@ export const createMcpProxy = ({ client, project, tools, write, uuid, sleep }: M
     const answer = await client.open({
       method: "POST",
       path: pathOf("mcp", project),
-      query: { tools },
+      query: { tools, agents },
       body: message,
       headers: { accept: "application/json, text/event-stream", ...headers },
       anyStatus: true,
@@ -126,6 +153,7 @@ export const createMcpProxy = ({ client, project, tools, write, uuid, sleep }: M
       waitMs: 3_600_000,
       silenceMs: SILENCE_MS,
     });
+    cameBack();
     session ??= answer.header("mcp-session-id");
     if (answer.header("content-type")?.startsWith("text/event-stream") === true) {
       if ((await pass(answer.body, message.id)) || !isRequest(message)) return;
@@ -141,7 +169,7 @@ export const createMcpProxy = ({ client, project, tools, write, uuid, sleep }: M
   const carry = async (given: Message): Promise<void> => {
     const modern = modernHeaders(given);
     const message = modern === undefined ? withKey(given, uuid) : given;
-    const mayRepeat = modern === undefined && (message.method === "tools/call" || message.method === "tools/list");
+    const mayRepeat = REPEATABLE.has(message.method) || (modern === undefined && message.method === "tools/call");
     const mine = new AbortController();
     if (isRequest(message)) open.set(message.id, mine);
     const signal = AbortSignal.any([stopped.signal, mine.signal]);
@@ -151,11 +179,12 @@ export const createMcpProxy = ({ client, project, tools, write, uuid, sleep }: M
         break;
       } catch (error) {
         if (signal.aborted) break;
+        const known = understandError(error, { keepMessage: true });
         if (!mayRepeat || tries >= TRIES) {
-          const known = understandError(error, { keepMessage: true });
           if (isRequest(message)) sayProblem(message.id, { error: known.toWire() }, 503);
           break;
         }
+        wentAway(known);
         await sleep(PAUSE_MS, signal);
       }
     }
@@ -192,6 +221,16 @@ export const createMcpProxy = ({ client, project, tools, write, uuid, sleep }: M
   };
 
   return {
+    async check() {
+      try {
+        await client.request({ path: "/whoami", signal: stopped.signal });
+      } catch (error) {
+        if (stopped.signal.aborted) return;
+        const known = understandError(error, { keepMessage: true });
+        if (known.code === "upstream_unavailable") wentAway(known);
+        else tell(problemText(known.toWire(), "the server refuses this program"));
+      }
+    },
     take(line) {
       let message: unknown;
       try {

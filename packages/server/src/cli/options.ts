@@ -35,7 +35,16 @@ export const OPTIONS = {
   at: { type: "string", value: "TIME", help: "not before this time (ISO 8601, or +10m)" },
   // lists and actions
   status: { type: "string", value: "STATUS", help: "only those with this status" },
-  tool: { type: "string", value: "TOOL", help: "this tool only" },
+  tool: {
+    type: "string",
+    value: "TOOL",
+    help: "this tool only; for mcp: names with * for any text, separated by commas",
+  },
+  agents: { type: "string", value: "A,B", help: "offer these agents as the tool run_agent" },
+  error: { type: "string", value: "CODE", help: "only those that failed with this code" },
+  since: { type: "string", value: "TIME", help: "made at this time or later (ISO 8601, or 10m: so long ago)" },
+  until: { type: "string", value: "TIME", help: "made before this time (ISO 8601, or 10m: so long ago)" },
+  trace: { type: "string", value: "TRACE", help: "of this trace only" },
   reason: { type: "string", value: "TEXT", help: "the reason, for later readers" },
   version: { type: "string", value: "N", help: "this version only" },
   pending: { type: "boolean", help: "only those with a version that waits to be accepted" },
@@ -66,7 +75,7 @@ export const OPTIONS = {
   events: { type: "string", value: "a,b", help: "the events it is told: call.settled,turn.ended,*" },
   "secret-env": { type: "string", value: "NAME", help: "the variable with its secret (TOOLPLANE_WEBHOOK_SECRET)" },
   // conform
-  target: { type: "string", value: "NAME", help: "the target a tool service claims for" },
+  target: { type: "string", value: "NAME", help: "the target of a tool service; for a list: of its tools only" },
   http: { type: "boolean", help: "the service pulls its work over HTTP" },
   arguments: { type: "string", value: "JSON", help: "arguments the tool takes; an array of two to try both" },
   timeout: { type: "string", value: "10s", help: "how long one answer may take" },

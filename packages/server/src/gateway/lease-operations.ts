@@ -66,16 +66,24 @@ export const commandBody = ({
 const whyNotLeased = (toolCallId: string, status: CallStatus, isPinned = false): string => {
   if (status === "queued" && isPinned)
     return `call ${toolCallId} is pinned to a definition that this service does not name; leave its command to a service that does`;
-  if (status === "queued") return `call ${toolCallId} is not due yet, or its session is busy; ask again in a second`;
+  if (status === "queued")
+    return `call ${toolCallId} is not due yet, its session is busy or a limit holds it; ask again in a second`;
   if (status === "running") return `call ${toolCallId} is held by another service; forget the command`;
   if (status === "awaiting_approval") return `call ${toolCallId} waits for approval; its command will come again`;
   return `call ${toolCallId} has settled (${status}); forget the command`;
 };
 
-/** `detail.status` tells a service whether to ask again (`queued`) or to forget the command; `reason: pinned` means later. */
-const notLeased = (toolCallId: string, status: CallStatus, isPinned = false): ToolplaneError =>
+/**
+ * `detail.status` tells a service whether to ask again (`queued`) or to forget the command; `reason: pinned` means later, and
+ * `retry_after_ms` when a limit lets it pass.
+ */
+const notLeased = (toolCallId: string, status: CallStatus, isPinned = false, retryAfterMs?: unknown): ToolplaneError =>
   new ToolplaneError("lease_lost", whyNotLeased(toolCallId, status, isPinned), {
-    detail: { status, ...(isPinned && status === "queued" ? { reason: "pinned" } : {}) },
+    detail: {
+      status,
+      ...(isPinned && status === "queued" ? { reason: "pinned" } : {}),
+      ...(status === "queued" && typeof retryAfterMs === "number" ? { retry_after_ms: retryAfterMs } : {}),
+    },
   });
 
 /** A service on NATS says which target it serves, and is told where its commands are. */
@@ -112,7 +120,8 @@ export const lease = operation({
       if (!isToolplaneError(error) || error.code !== "lease_lost") throw error;
       const pin = await engine.calls.pin(key);
       const isPinned = pin !== undefined && !(await engine.calls.mayRun(key.projectId, definitions, pin));
-      throw notLeased(key.toolCallId, (await engine.calls.get(key)).status, isPinned);
+      const { status } = await engine.calls.get(key);
+      throw notLeased(key.toolCallId, status, isPinned, error.detail?.retry_after_ms);
     });
     return ok({ ...commandBody(leased), card: JSON.parse(leased.cardBody) as StoredCard });
   },

@@ -12,7 +12,7 @@
 //   APP7. Every failure has the same shape (problem.ts).
 
 import { type Engine, type Log, systemClock, type Token, type TokenWatch } from "@toolplane/engine";
-import { parseWith, refuseUnstorable, showName, ToolplaneError } from "@toolplane/protocol";
+import { parseWith, showName, ToolplaneError } from "@toolplane/protocol";
 import { type Context, Hono } from "hono";
 import type { z } from "zod";
 import type { ConsoleFiles } from "../console/console-files.ts";
@@ -32,6 +32,7 @@ import { createOwn } from "./own.ts";
 import { methodsAt, notOffered, notServed, notThere, problem, shadowedPlaces } from "./problem.ts";
 import { PUBLIC_ROUTES } from "./public-routes.ts";
 import { parseBody, readBody } from "./read-body.ts";
+import { readQuery } from "./read-query.ts";
 import { createReaders, createWaits, type OpenLimits, type ReaderLimits } from "./readers.ts";
 import { checkRoute, ownedKind, type Route, SMALL_BODY_BYTES } from "./route.ts";
 
@@ -82,12 +83,6 @@ const authorize = (token: Token, route: Route, project: string | undefined): voi
 /** Whether a request may come without a body. */
 const takesNothing = (schema: z.ZodType): boolean => schema.safeParse({}).success;
 
-const readQuery = (schema: z.ZodType, context: Context): unknown => {
-  const given = context.req.query();
-  refuseUnstorable(given, "the query");
-  return parseWith(schema, given, "the query");
-};
-
 /** Beside the table, because a browser asks for them before it has a session. */
 const LOGIN_PLACES = [
   { method: "POST", path: "/session", answer: logIn },
@@ -120,7 +115,7 @@ export const createApp = (options: AppOptions): Hono => {
     const { token } = caller;
     const params = context.req.param() as Record<string, string>;
     authorize(token, route, params.project);
-    const query = route.query === undefined ? undefined : readQuery(route.query, context);
+    const query = readQuery(route.query, context.req.queries());
     const own = createOwn(engine, caller, params.project ?? "");
     const kind = ownedKind(route);
     if (kind !== undefined) await own.check(kind, params[kind] ?? "");

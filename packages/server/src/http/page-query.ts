@@ -1,6 +1,7 @@
 // The query of every list: how many items, and after which. The engine has the form of a cursor.
 
 import { cursorOf, keyOfCursor as keyOf } from "@toolplane/engine";
+import { ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 
 export const pageQuery = z.strictObject({
@@ -40,6 +41,18 @@ export const pageOfKnown = <Item>(
   return { items: shown.map(({ item }) => item), nextCursor: last === undefined ? null : cursorOf(last.key) };
 };
 
+/** Filters by name and id. What nothing can be called is refused: an empty list would look like an answer. */
+const named = (pattern: RegExp, what: string, max: number) => z.string().max(max).regex(pattern, what).optional();
+
+export const toolNameQuery = named(/^[A-Za-z0-9_-]+$/, "is the name of a tool: letters, digits, _ and -", 64);
+export const tokenQuery = named(/^[A-Za-z0-9_.-]+$/, "is an id: letters, digits, _, - and dots", 128);
+export const errorCodeQuery = named(/^[A-Za-z0-9_.:-]+$/, "is a code such as tool_timeout", 64);
+export const traceIdQuery = z
+  .string()
+  .toLowerCase()
+  .regex(/^[0-9a-f]{32}$/, "is 32 hexadecimal digits")
+  .optional();
+
 const moment = z.iso.datetime({ offset: true }).optional();
 
 /** Lists of what has a time. */
@@ -54,7 +67,12 @@ export const spanOf = ({
 }: {
   readonly since?: string | undefined;
   readonly until?: string | undefined;
-}) => ({
-  sinceMs: since === undefined ? undefined : Date.parse(since),
-  untilMs: until === undefined ? undefined : Date.parse(until),
-});
+}) => {
+  const sinceMs = since === undefined ? undefined : Date.parse(since);
+  const untilMs = until === undefined ? undefined : Date.parse(until);
+  if (sinceMs !== undefined && untilMs !== undefined && sinceMs >= untilMs)
+    throw new ToolplaneError("bad_request", "since is not before until: no time lies between them", {
+      detail: { path: "$.since" },
+    });
+  return { sinceMs, untilMs };
+};

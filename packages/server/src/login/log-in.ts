@@ -14,7 +14,7 @@ import { parseBody, readBody } from "../http/read-body.ts";
 import { PEOPLE } from "../http/route.ts";
 import { whoamiOf } from "../http/whoami.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
-import { refuseForeignPage } from "./same-origin.ts";
+import { refuseForeignLogin } from "./same-origin.ts";
 import { forgetCookie, sessionCookie } from "./session-cookie.ts";
 
 export interface LoginDeps {
@@ -75,7 +75,7 @@ const begin = async (deps: LoginDeps, context: Context, address: string): Promis
 };
 
 export const logIn = async (deps: LoginDeps, context: Context): Promise<Response> => {
-  refuseForeignPage(provenanceOf(context));
+  refuseForeignLogin(provenanceOf(context), context.req.header("host") ?? "");
   const address = addressOf(context);
   deps.throttle.check(address);
   const before = await findSession(deps.engine, context);
@@ -88,7 +88,7 @@ export const logIn = async (deps: LoginDeps, context: Context): Promise<Response
 };
 
 export const logOut = async ({ engine }: Pick<LoginDeps, "engine">, context: Context): Promise<Response> => {
-  refuseForeignPage(provenanceOf(context));
+  refuseForeignLogin(provenanceOf(context), context.req.header("host") ?? "");
   const session = await findSession(engine, context);
   if (session !== undefined) await engine.logins.end(session.sessionId, actorOf(callerOf(session.token, session)));
   context.header("Set-Cookie", forgetCookie(isSecure(context)));

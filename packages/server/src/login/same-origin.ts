@@ -23,11 +23,22 @@ export const isOwnRequest = ({ method, origin, fetchSite }: Provenance): boolean
   return fetchSite === undefined && (READS.has(method) || origin !== undefined);
 };
 
+const BY_TOKEN = "a program needs no session: send a token, Authorization: Bearer <token>";
+
+const foreign = (message: string): ToolplaneError =>
+  new ToolplaneError("auth_failed", message, { detail: { todo: BY_TOKEN } });
+
 export const refuseForeignPage = (provenance: Provenance): void => {
   if (!isOwnRequest(provenance))
-    throw new ToolplaneError(
-      "auth_failed",
+    throw foreign(
       "a request with a session cookie comes from a page of this server: it needs its Origin, or Sec-Fetch-Site: same-origin",
-      { detail: { todo: "a program sends a token instead: Authorization: Bearer <token>" } },
+    );
+};
+
+/** Logging in and out. `host` is the Host header: the origin of this server's pages has it. */
+export const refuseForeignLogin = (provenance: Provenance, host: string): void => {
+  if (!isOwnRequest(provenance))
+    throw foreign(
+      `browsers log in and out from a page of this server: the request needs the header Origin: http://${host} (https:// behind TLS), or Sec-Fetch-Site: same-origin`,
     );
 };

@@ -17,20 +17,32 @@ import { refuseUnknownProject } from "../http/known-project.ts";
 import { parseBody, readBody } from "../http/read-body.ts";
 import { LARGE_BODY_BYTES, type RouteCall } from "../http/route.ts";
 import { readVersion } from "../up/version.ts";
+import { createToolFilter, type McpAddress, parseAddress, refuseUnknownNames } from "./mcp-address.ts";
 import type { McpAsk } from "./mcp-ask.ts";
 import type { TaskMade } from "./mcp-calls.ts";
 import { createMcpServer, TASK_METHODS } from "./mcp-server.ts";
 import { createMcpSessions, type McpSessions } from "./mcp-sessions.ts";
 import { endWith, isStream, rpcError } from "./mcp-streams.ts";
-import { parseToolFilter, planMcpTool } from "./mcp-tools.ts";
-import { parseAgents } from "./run-agent.ts";
+import { planMcpTool } from "./mcp-tools.ts";
 import { watchTools } from "./watch-tools.ts";
 
 type Call = RouteCall<unknown, unknown>;
 
+/** One request on its way. */
+interface Work {
+  readonly call: Call;
+  readonly body: unknown;
+  readonly address: McpAddress;
+  /** Aborted when the client goes, its token ends, or the server drains. */
+  readonly hold: AbortSignal;
+  /** Gives back what the request holds. */
+  readonly ended: () => void;
+}
+
 /** Proxies close silent connections; a comment keeps them open. */
 const KEEP_ALIVE_MS = 15_000;
 const PARSE_ERROR = -32_700;
+const INVALID_PARAMS = -32_602;
 const HEADER_MISMATCH = -32_020;
 const SESSION_GONE = -32_001;
 
@@ -46,21 +58,18 @@ const sessionsOf = (() => {
   };
 })();
 
-const askOf = (call: Call, signal: AbortSignal): McpAsk => {
-  const { searchParams } = new URL(call.context.req.url);
-  return {
-    engine: call.engine,
-    toolHosts: call.toolHosts,
-    caller: call.caller,
-    own: call.own,
-    log: call.log,
-    projectId: call.params.project ?? "",
-    isWanted: parseToolFilter(searchParams.get("tools") ?? undefined),
-    agents: parseAgents(searchParams.get("agents")),
-    signal,
-    gone: call.context.req.raw.signal,
-  };
-};
+const askOf = ({ call, address }: Work, signal: AbortSignal): McpAsk => ({
+  engine: call.engine,
+  toolHosts: call.toolHosts,
+  caller: call.caller,
+  own: call.own,
+  log: call.log,
+  projectId: call.params.project ?? "",
+  isWanted: createToolFilter(address.tools),
+  agents: address.agents,
+  signal,
+  gone: call.context.req.raw.signal,
+});
 
 /** The SDK hands this to the handlers of the request; it holds no token. */
 const authOf = (call: Call, ask: McpAsk) => ({
@@ -110,7 +119,8 @@ const toolsBus = (engine: Engine, projectId: string): ServerEventBus => ({
   subscribe: (listener) => watchTools(engine, projectId, () => listener({ kind: "tools_list_changed" })),
 });
 
-const serveModern = async (call: Call, body: unknown, hold: AbortSignal, ended: () => void): Promise<Response> => {
+const serveModern = async (work: Work): Promise<Response> => {
+  const { call, body, hold, ended } = work;
   const headers = new Headers(call.context.req.raw.headers);
   const renamed = isRecord(body) ? renameTask(body, headers) : body;
   if (renamed === undefined) {
@@ -119,7 +129,7 @@ const serveModern = async (call: Call, body: unknown, hold: AbortSignal, ended: 
       id: isRecord(body) ? body.id : null,
     });
   }
-  const ask = askOf(call, hold);
+  const ask = askOf(work, hold);
   let task: TaskMade | undefined;
   const headerTool = await findHeaderTool(ask, body);
   const handler = createMcpHandler(
@@ -146,7 +156,8 @@ const tellOfChanges = (call: Call, server: ReturnType<typeof createMcpServer>): 
 
 const makeLegacyServer = () => createMcpServer({ era: "legacy", version, taskMade: () => undefined });
 
-const serveLegacy = async (call: Call, body: unknown, hold: AbortSignal, ended: () => void): Promise<Response> => {
+const serveLegacy = async (work: Work): Promise<Response> => {
+  const { call, body, hold, ended } = work;
   const { raw } = call.context.req;
   const sessions = sessionsOf(call.engine);
   const owner = `${call.caller.token.tokenId} ${call.params.project}`;
@@ -157,7 +168,7 @@ const serveLegacy = async (call: Call, body: unknown, hold: AbortSignal, ended: 
   }
   const known = isInitializeRequest(body) ? await sessions.open(owner, makeLegacyServer) : sessions.find(owner, id);
   // The wait of a session's call goes on when its connection breaks: the client may fetch the result when it comes back.
-  const ask = askOf(call, known === undefined ? hold : call.draining);
+  const ask = askOf(work, known === undefined ? hold : call.draining);
   const options = { authInfo: authOf(call, ask), ...(body === undefined ? {} : { parsedBody: body }) };
   if (known !== undefined) {
     const response = await known.transport.handleRequest(bare(call, new Headers(raw.headers)), options);
@@ -192,6 +203,18 @@ const serveLegacy = async (call: Call, body: unknown, hold: AbortSignal, ended: 
   return response;
 };
 
+/** What the address asks for; a refusal answers the request in the protocol's own form. */
+const readAddress = async ({ context, engine, params }: Call, body: unknown): Promise<McpAddress | Response> => {
+  try {
+    const address = parseAddress(new URL(context.req.url).searchParams);
+    await refuseUnknownNames(engine, params.project ?? "", address);
+    return address;
+  } catch (error) {
+    if (!isToolplaneError(error) || error.code !== "bad_request") throw error;
+    return rpcError(400, INVALID_PARAMS, error.message, { id: isRecord(body) ? body.id : null });
+  }
+};
+
 export const serveMcp = async (call: Call): Promise<Response> => {
   const { context, engine, caller, draining } = call;
   const { raw } = context.req;
@@ -204,6 +227,8 @@ export const serveMcp = async (call: Call): Promise<Response> => {
       if (!isToolplaneError(error) || error.code !== "bad_request") throw error;
       return rpcError(400, PARSE_ERROR, error.message);
     }
+  const address = await readAddress(call, body);
+  if (address instanceof Response) return address;
   // A request counts as answered when its stream begins, but its token is watched and its place is taken until the stream ends.
   const place = call.batchReaders.open(caller.token.tokenId);
   const watch = watchCaller(engine, caller);
@@ -217,7 +242,7 @@ export const serveMcp = async (call: Call): Promise<Response> => {
   };
   try {
     const isLegacy = raw.method !== "POST" || (await isLegacyRequest(bare(call, new Headers(raw.headers)), body));
-    return await (isLegacy ? serveLegacy : serveModern)(call, body, hold, ended);
+    return await (isLegacy ? serveLegacy : serveModern)({ call, body, address, hold, ended });
   } catch (error) {
     ended();
     throw error;

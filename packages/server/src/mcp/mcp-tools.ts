@@ -16,18 +16,6 @@ export interface McpTool {
   readonly annotations?: JsonObject;
 }
 
-/** `read_*,search`: names with `*` for any text, separated by commas. Undefined: every tool. */
-export const parseToolFilter = (asked: string | undefined): ((name: string) => boolean) => {
-  const patterns = (asked ?? "")
-    .split(",")
-    .map((pattern) => pattern.trim())
-    .filter((pattern) => pattern !== "");
-  if (patterns.length === 0) return () => true;
-  const escaped = patterns.map((pattern) => pattern.replaceAll(/[^\w*-]/gu, "").replaceAll("*", "[\\w-]*"));
-  const whole = new RegExp(`^(?:${escaped.join("|")})$`, "u");
-  return (name) => whole.test(name);
-};
-
 const annotationsOf = ({ annotations, retry }: ToolOptions): JsonObject => {
   const hints = {
     readOnlyHint: annotations?.read_only,

@@ -18,12 +18,6 @@ export const RUN_AGENT = "run_agent";
 /** As long as a tool call is waited for. */
 const LONGEST_WAIT_MS = 3_600_000;
 
-export const parseAgents = (asked: string | null): readonly string[] =>
-  (asked ?? "")
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
-
 export const runAgentTool = (agents: readonly string[]): McpTool => ({
   name: RUN_AGENT,
   title: "Run an agent",

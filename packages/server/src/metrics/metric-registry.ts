@@ -43,6 +43,28 @@ const labelText = (labels: Labels | undefined): string =>
     .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
     .join(",");
 
+// NUL stands in no name, so two series never share a key. The text of the labels is made when the page is.
+const seriesKey = (labels: Labels | undefined): string =>
+  labels === undefined ? "" : Object.values(labels).join("\u0000");
+
+/** The series of one metric, which all have labels of the same names. */
+class SeriesMap<Value> {
+  readonly #found = new Map<string, { readonly labels: Labels | undefined; value: Value }>();
+
+  entry(labels: Labels | undefined, first: () => Value): { value: Value } {
+    const key = seriesKey(labels);
+    const found = this.#found.get(key);
+    if (found !== undefined) return found;
+    const made = { labels, value: first() };
+    this.#found.set(key, made);
+    return made;
+  }
+
+  render(one: (labels: string, value: Value) => string): string {
+    return [...this.#found.values()].map(({ labels, value }) => one(labelText(labels), value)).join("");
+  }
+}
+
 const line = (name: string, labels: string, value: number): string =>
   `${name}${labels === "" ? "" : `{${labels}}`} ${value}\n`;
 
@@ -53,6 +75,8 @@ interface Distribution {
   sum: number;
   count: number;
 }
+
+const emptyDistribution = (): Distribution => ({ counts: BUCKETS.map(() => 0), sum: 0, count: 0 });
 
 const renderDistribution = (name: string, labels: string, { counts, sum, count }: Distribution): string => {
   const rest = labels === "" ? "" : `,${labels}`;
@@ -73,36 +97,28 @@ export const createMetricRegistry = (): MetricRegistry => {
   const parts: (() => string)[] = [];
   return {
     counter(text) {
-      const values = new Map<string, number>();
-      parts.push(
-        () => head(text, "counter") + [...values].map(([labels, value]) => line(text.name, labels, value)).join(""),
-      );
+      const series = new SeriesMap<number>();
+      parts.push(() => head(text, "counter") + series.render((labels, value) => line(text.name, labels, value)));
       return {
         add(labels, amount = 1) {
-          const key = labelText(labels);
-          values.set(key, (values.get(key) ?? 0) + amount);
+          series.entry(labels, () => 0).value += amount;
         },
       };
     },
     histogram(text) {
-      const values = new Map<string, Distribution>();
+      const series = new SeriesMap<Distribution>();
       parts.push(
         () =>
           head(text, "histogram") +
-          [...values].map(([labels, distribution]) => renderDistribution(text.name, labels, distribution)).join(""),
+          series.render((labels, distribution) => renderDistribution(text.name, labels, distribution)),
       );
       return {
         observe(seconds, labels) {
-          const key = labelText(labels);
-          let found = values.get(key);
-          if (found === undefined) {
-            found = { counts: BUCKETS.map(() => 0), sum: 0, count: 0 };
-            values.set(key, found);
-          }
+          const { value } = series.entry(labels, emptyDistribution);
           const bucket = BUCKETS.findIndex((bound) => seconds <= bound);
-          if (bucket >= 0) found.counts[bucket] = (found.counts[bucket] ?? 0) + 1;
-          found.sum += seconds;
-          found.count += 1;
+          if (bucket >= 0) value.counts[bucket] = (value.counts[bucket] ?? 0) + 1;
+          value.sum += seconds;
+          value.count += 1;
         },
       };
     },

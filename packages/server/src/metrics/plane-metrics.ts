@@ -45,7 +45,7 @@ const readDepths = (registry: MetricRegistry, depths: () => PlaneDepths | undefi
     () =>
       (depths()?.calls ?? []).map(({ target, status, limited }) => ({ labels: { target, status }, value: limited })),
   );
-  registry.read({ name: "toolplane_open_breakers", help: "Tools whose breaker is open." }, () =>
+  registry.read({ name: "toolplane_open_breakers", help: "Tools and targets whose breaker is open." }, () =>
     one(depths()?.openBreakers),
   );
   registry.read({ name: "toolplane_leases", help: "Calls that a tool service holds." }, () => {

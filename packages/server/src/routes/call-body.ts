@@ -85,6 +85,10 @@ export const callDetailBody = z
         hidden: z.array(text),
       })
       .optional(),
+    views: z
+      .strictObject({ model: z.unknown().optional(), display: anyObject.optional(), preview: text.optional() })
+      .optional()
+      .meta({ description: "Further ways to show the result, made by the tool." }),
     diagnostics: z.strictObject({ name: text, message: text, stack: text }).optional(),
   })
   .meta({ id: "CallDetail" });

@@ -15,7 +15,17 @@ import { watchCaller } from "../http/authenticate.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import { explainNotFound } from "../http/known-project.ts";
 import type { Own } from "../http/own.ts";
-import { cursorAfter, keyOfCursor, pageQuery, spanOf, timeQuery } from "../http/page-query.ts";
+import {
+  cursorAfter,
+  errorCodeQuery,
+  keyOfCursor,
+  pageQuery,
+  spanOf,
+  timeQuery,
+  tokenQuery,
+  toolNameQuery,
+  traceIdQuery,
+} from "../http/page-query.ts";
 import { cutReader } from "../http/readers.ts";
 import { CALLERS, LARGE_BODY_BYTES, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
 import { explainCall, explanationBody } from "../why/explain-call.ts";
@@ -139,15 +149,14 @@ const answerTogether = async (call: BatchCall): Promise<Response> => {
 
 const listQuery = pageQuery.extend({
   status: z.enum(CALL_STATUSES).optional(),
-  tool_name: z.string().max(64).optional(),
-  agent_id: z.string().max(128).optional(),
-  target: z
-    .string()
-    .max(128)
-    .optional()
-    .meta({ description: "Calls of the tools that are registered for this target." }),
-  error_code: z.string().max(64).optional(),
-  trace_id: z.string().max(64).toLowerCase().optional().meta({ description: "Alone, with `limit` and `cursor`." }),
+  tool_name: toolNameQuery,
+  agent_id: tokenQuery,
+  target: tokenQuery.meta({
+    description:
+      "Calls of the tools of this target, also of deleted ones. A tool that has moved is found by its new target only.",
+  }),
+  error_code: errorCodeQuery,
+  trace_id: traceIdQuery.meta({ description: "Alone, with `limit` and `cursor`." }),
   ...timeQuery,
 });
 

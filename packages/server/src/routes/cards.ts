@@ -1,12 +1,15 @@
 // Cards and boxes, read only: calls, turns and tool services write them. In a batch, and in a box that the caller's turn shares
 // with earlier ones, cards of others are missing.
 
+import { cursorOf } from "@toolplane/engine";
 import { distinctIds, showName, ToolplaneError, toCardDto } from "@toolplane/protocol";
 import { z } from "zod";
+import { planBoxPage } from "../cards/box-page.ts";
 import { cardBody, cardPieceBody, DEFAULT_PIECE, MAX_PIECE, planCardPiece } from "../cards/card-body.ts";
 import { answerItems, answerList } from "../http/answer-list.ts";
 import { text } from "../http/answers.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
+import { keyOfCursor } from "../http/page-query.ts";
 import { LARGE_BODY_BYTES, READERS, type Route, route } from "../http/route.ts";
 
 const ids = z.array(z.string().min(1).max(128)).max(10_000);
@@ -99,22 +102,30 @@ export const cardRoutes: readonly Route[] = [
     path: "/projects/:project/boxes/:box/cards",
     roles: READERS,
     gives: "box",
-    summary: "The newest cards of a box, oldest first.",
-    query: z.strictObject({ limit: tail }),
+    summary: "The newest cards of a box, oldest first; with a cursor, those before.",
+    query: z.strictObject({
+      limit: tail.meta({ description: "How many at most; 200 unless given." }),
+      cursor: z.string().max(1_024).optional().meta({
+        description: "`Toolplane-Next-Cursor` of an answer with `Toolplane-Truncated: true`: the cards before those.",
+      }),
+    }),
     answers: { 200: z.array(cardBody) },
     handle: async (call) => {
       const { engine, params, query, own, context } = call;
-      const asked = { hydrate: true, limit: query.limit ?? DEFAULT_TAIL };
-      const { boxes } = await engine.boxes.loadBoxes(params.project ?? "", [params.box ?? ""], asked);
-      const [box] = boxes;
+      const box = await engine.boxes.loadBox(params.project ?? "", params.box ?? "");
       if (box === undefined) throw missing(params.project ?? "", "box", params.box ?? "");
-      const cards = box.hydratedCards ?? [];
-      const visible = await own.among(
-        "card",
-        cards.map(({ card_id }) => card_id),
-      );
-      const shown = cards.filter(({ card_id }) => visible.has(card_id));
-      if (box.truncated) context.header("Toolplane-Truncated", "true");
+      const page = planBoxPage(box.cardIds, query.limit ?? DEFAULT_TAIL, keyOfCursor(query.cursor));
+      // The newest first: when an answer would be too large, the oldest are left out.
+      const { cards, omittedIds } = await engine.cards.getCardBatch(params.project ?? "", page.cardIds.toReversed());
+      const found = new Map(cards.map((card) => [card.card_id, card]));
+      const left = new Set(omittedIds);
+      const from = page.cardIds.findLastIndex((id) => left.has(id)) + 1;
+      const visible = await own.among("card", [...found.keys()]);
+      const shown = page.cardIds.slice(from).flatMap((id) => (visible.has(id) ? (found.get(id) ?? []) : []));
+      if (page.start + from > 0) {
+        context.header("Toolplane-Truncated", "true");
+        context.header("Toolplane-Next-Cursor", cursorOf(String(page.start + from)));
+      }
       return answerItems(call, shown.map(toCardDto));
     },
   }),

@@ -10,6 +10,7 @@ import { callRoutes } from "./calls.ts";
 import { cardRoutes } from "./cards.ts";
 import { eventRoutes } from "./events.ts";
 import { hostRoutes } from "./hosts.ts";
+import { limitRoutes } from "./limits.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { operationRoutes } from "./operations.ts";
 import { partRoutes } from "./parts.ts";
@@ -30,6 +31,7 @@ export const routes: readonly Route[] = [
   ...partRoutes,
   ...serviceRoutes,
   ...registryRoutes,
+  ...limitRoutes,
   ...agentRoutes,
   ...approvalRoutes,
   ...turnRoutes,

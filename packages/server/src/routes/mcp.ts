@@ -4,6 +4,7 @@
 import { z } from "zod";
 import { type Answers, anyObject, JSON_TYPE, NOTHING } from "../http/answers.ts";
 import { CALLERS, type Method, type Route, route } from "../http/route.ts";
+import { mcpQuery } from "../mcp/mcp-address.ts";
 
 /** Loaded with the first request: a plane that no MCP client asks does not pay for the SDK of the protocol. */
 const serve: Route["handle"] = async (call) => (await import("../mcp/mcp-front.ts")).serveMcp(call);
@@ -22,5 +23,5 @@ const METHODS: readonly { readonly method: Method; readonly summary: string; rea
 ];
 
 export const mcpRoutes: readonly Route[] = METHODS.map((one) =>
-  route({ ...one, path: "/mcp/:project", roles: CALLERS, gives: "own", handle: serve }),
+  route({ ...one, path: "/mcp/:project", roles: CALLERS, gives: "own", query: mcpQuery, handle: serve }),
 );

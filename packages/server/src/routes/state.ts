@@ -4,7 +4,7 @@ import type { ExecutionEdgeRow, HeadStateRow, IdentityEdgeRow, StepStateRow } fr
 import { z } from "zod";
 import { answerPage } from "../http/answer-page.ts";
 import { anyObject, type BodyOf, pageOf, text, textOrNull, time, timeOrNull } from "../http/answers.ts";
-import { pageQuery, spanOf, timeQuery } from "../http/page-query.ts";
+import { pageQuery, spanOf, timeQuery, traceIdQuery } from "../http/page-query.ts";
 import { PEOPLE, type Route, route } from "../http/route.ts";
 
 const HEAD_STATUSES = ["idle", "dispatched", "running", "suspended"] as const;
@@ -121,7 +121,7 @@ export const stateRoutes: readonly Route[] = [
     roles: PEOPLE,
     gives: "work",
     summary: "Steps, those of the newest turn first; `limit` counts turns, and the steps of a turn come together.",
-    query: pageQuery.extend({ agent_turn_id: id, agent_id: id, trace_id: id, ...timeQuery }),
+    query: pageQuery.extend({ agent_turn_id: id, agent_id: id, trace_id: traceIdQuery, ...timeQuery }),
     answers: { 200: pageOf(stepShape) },
     handle: async (call) => {
       const { limit, cursor, agent_turn_id: agentTurnId, agent_id: agentId, trace_id: traceId } = call.query;

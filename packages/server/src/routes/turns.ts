@@ -10,7 +10,7 @@ import { answerPage } from "../http/answer-page.ts";
 import { pageOf, text } from "../http/answers.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import type { Own } from "../http/own.ts";
-import { pageQuery, spanOf, timeQuery } from "../http/page-query.ts";
+import { errorCodeQuery, pageQuery, spanOf, timeQuery, tokenQuery, traceIdQuery } from "../http/page-query.ts";
 import { CALLERS, LARGE_BODY_BYTES, READERS, type Route, route } from "../http/route.ts";
 import { exportTurn, turnExportBody } from "../turns/export-turn.ts";
 import { askFields, planAsk } from "../turns/plan-ask.ts";
@@ -111,11 +111,11 @@ export const turnRoutes: readonly Route[] = [
     summary: "Turns, newest first.",
     answers: { 200: pageOf(turnShape) },
     query: pageQuery.extend({
-      agent_id: z.string().max(128).optional(),
+      agent_id: tokenQuery,
       status: z.enum(TURN_STATUSES).optional(),
-      parent_agent_turn_id: z.string().max(128).optional(),
-      trace_id: z.string().max(64).toLowerCase().optional(),
-      error_code: z.string().max(64).optional(),
+      parent_agent_turn_id: z.string().min(1).max(128).optional(),
+      trace_id: traceIdQuery,
+      error_code: errorCodeQuery,
       ...timeQuery,
     }),
     handle: async (call) => {

@@ -63,13 +63,19 @@ export const deliverWebhooks = ({ engine, keyId, send, clock, log }: DeliverWebh
     const outcome = await send(delivery, stopping.signal);
     // Cut off by the stop: the lease lapses.
     if (stopping.signal.aborted && !outcome.taken) return;
-    await webhooks.settle(delivery, outcome);
-    if (!outcome.taken)
-      log.warn("a webhook was not delivered", {
-        webhookId: delivery.webhookId,
-        deliveryId: delivery.deliveryId,
-        attempts: delivery.attempts,
-        reason: outcome.reason,
+    const end = await webhooks.settle(delivery, outcome);
+    if (outcome.taken) return;
+    const about = {
+      ...{ project: delivery.projectId, webhookId: delivery.webhookId, deliveryId: delivery.deliveryId },
+      ...{ event: delivery.event, host: URL.parse(delivery.url)?.host, attempt: delivery.attempts },
+      reason: outcome.reason,
+    };
+    if (end.status === "pending")
+      log.warn("a webhook was not delivered and is tried again", { ...about, nextInSeconds: end.nextInSeconds });
+    else
+      log.warn("a webhook was not delivered and is dead", {
+        ...about,
+        todo: `toolplane webhooks replay ${delivery.deliveryId}`,
       });
   };
 

@@ -3,7 +3,7 @@
 
 import { type AllowedOrigin, createPolicy, planTarget } from "@toolplane/egress/policy";
 import { WEBHOOK_EVENTS } from "@toolplane/engine";
-import { showName, ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, showName, ToolplaneError } from "@toolplane/protocol";
 import { signingKey } from "./sign-delivery.ts";
 import type { Sealed, WebhookKey } from "./webhook-key.ts";
 
@@ -22,7 +22,6 @@ export interface AcceptedWebhook extends Sealed {
 export interface WebhookDoor {
   /** Checks the address and the events, and seals the secret under the webhook's id. */
   accept(projectId: string, asked: AskedWebhook): AcceptedWebhook;
-  readonly newId: () => string;
 }
 
 export interface WebhookDoorOptions {
@@ -45,16 +44,27 @@ const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_requ
 export const webhooksAreOff = (): ToolplaneError =>
   new ToolplaneError(
     "auth_failed",
-    'webhooks are off: the operator of the plane lists the hosts they may reach, as in webhooks.allow_hosts: ["hooks.example.com"] of toolplane.yaml',
+    "webhooks are off: the operator of the plane has not listed the hosts they may reach",
+    { detail: { todo: 'list them, as in webhooks.allow_hosts: ["hooks.example.com"] of toolplane.yaml' } },
   );
+
+/** What a host needs is said for webhooks: it must be in their list, and what is local, plain http or on another port in egress.allow too. */
+const withWebhookAdvice = <Value>(work: () => Value): Value => {
+  try {
+    return work();
+  } catch (error) {
+    if (!isToolplaneError(error) || error.code !== "auth_failed" || error.detail?.todo !== undefined) throw error;
+    const todo = "the operator of the plane adds the host to webhooks.allow_hosts in toolplane.yaml";
+    throw new ToolplaneError(error.code, error.message, { detail: { ...error.detail, todo }, cause: error });
+  }
+};
 
 export const createWebhookDoor = ({ hosts, allow, key, newId }: WebhookDoorOptions): WebhookDoor => {
   const policy = createPolicy({ hosts, allow });
   return {
-    newId,
     accept(projectId, { url, secret, events }) {
       if (hosts.length === 0) throw webhooksAreOff();
-      const target = planTarget(url, policy);
+      const target = withWebhookAdvice(() => planTarget(url, policy));
       if (target.url.hash !== "") throw refuse("the address of a webhook has no part after #");
       if (signingKey(secret).length < LEAST_SECRET)
         throw refuse(`the secret of a webhook has ${LEAST_SECRET} or more bytes, behind whsec_ as base64`);

@@ -35,11 +35,13 @@ const whyRate = ({ toolName, limits: { rate }, nextAt }: HeldBack, nowMs: number
   `to let it run more often, apply ${toolName} with a larger options.rate`,
 ];
 
-const whyBreaker = ({ toolName, openedAt, nextAt, slots }: HeldBack, nowMs: number): Said => [
+const whyBreaker = ({ toolName, target, openedAt, nextAt, slots }: HeldBack, nowMs: number): Said => [
   nextAt === undefined
-    ? `the breaker of ${toolName} is open since ${openedAt?.toISOString()}: it failed too often; call ${slots[0]?.toolCallId} runs as a trial, and its end decides`
-    : `the breaker of ${toolName} is open since ${openedAt?.toISOString()}: it failed too often; a call is let through as a trial at ${when(nextAt, nowMs)}`,
-  `see why its calls fail: toolplane calls list --tool ${toolName} --status failed`,
+    ? `the breaker of ${toolName ?? `target ${target}`} is open since ${openedAt?.toISOString()}: it failed too often; call ${slots[0]?.toolCallId} runs as a trial, and its end decides`
+    : `the breaker of ${toolName ?? `target ${target}`} is open since ${openedAt?.toISOString()}: it failed too often; a call is let through as a trial at ${when(nextAt, nowMs)}`,
+  toolName === undefined
+    ? "see why its calls fail: toolplane calls list --status failed"
+    : `see why its calls fail: toolplane calls list --tool ${toolName} --status failed`,
 ];
 
 export const planLimitWhy = (held: HeldBack, projectId: string, nowMs: number): Said => {
@@ -68,9 +70,9 @@ interface LimitFacts {
 }
 
 /** For the facts beside the sentence. */
-export const limitFacts = ({ toolName, blockedBy, limits, running, nextAt, slots }: HeldBack): LimitFacts => ({
+export const limitFacts = ({ toolName, target, blockedBy, limits, running, nextAt, slots }: HeldBack): LimitFacts => ({
   held_by: blockedBy,
-  of: toolName ?? "the project",
+  of: toolName ?? (target === undefined ? "the project" : `target ${target}`),
   limits,
   running,
   next_at: nextAt?.toISOString() ?? null,

@@ -7,6 +7,7 @@ import { showOutcome } from "../call-outcome.ts";
 import type { Command } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";
+import { filterQuery, LIST_FILTERS } from "../list-filters.ts";
 import { showPage } from "../page.ts";
 import { callSpan, showCall } from "../show-call.ts";
 import { toneOf } from "../tone.ts";
@@ -20,11 +21,11 @@ const list: Command = {
   usage: "",
   least: 0,
   most: 0,
-  options: ["project", "status", "tool", "limit", "cursor"],
+  options: ["project", "tool", "target", ...LIST_FILTERS],
   summary: "list calls, newest first",
   async run(context) {
     const { client, project, flags } = context;
-    const query = { status: flags.status, tool_name: flags.tool, limit: flags.limit, cursor: flags.cursor };
+    const query = { ...filterQuery(context), tool_name: flags.tool, target: flags.target };
     const page = await client.request({ path: pathOf("projects", project, "calls"), query });
     showPage(context, page, {
       empty: `project ${project} has no such calls`,

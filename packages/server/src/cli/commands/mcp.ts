@@ -10,14 +10,16 @@ export const mcpCommand: Command = {
   usage: "",
   least: 0,
   most: 0,
-  options: ["project", "tool"],
+  options: ["project", "tool", "agents"],
   summary: "an MCP server on stdio: the project's tools for a desktop client",
   async run({ io, client, project, flags }) {
     const proxy = createMcpProxy({
       client,
       project,
       tools: flags.tool,
+      agents: flags.agents,
       write: (line) => io.stdout.write(`${line}\n`),
+      note: (sentence) => io.stderr.write(`toolplane mcp: ${sentence}\n`),
       uuid: io.uuid,
       sleep: io.sleep,
     });
@@ -25,10 +27,11 @@ export const mcpCommand: Command = {
       proxy.stop();
       io.exit(EXIT.ok);
     });
+    const checked = proxy.check();
     try {
       for await (const line of io.readLines()) if (line.trim() !== "") proxy.take(line);
       // The client has closed stdin: what it asked for is still answered.
-      await proxy.idle();
+      await Promise.all([proxy.idle(), checked]);
       return EXIT.ok;
     } finally {
       proxy.stop();

@@ -5,6 +5,7 @@ import { cellOf, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";
+import { filterQuery, LIST_FILTERS } from "../list-filters.ts";
 import { showPage } from "../page.ts";
 import { showTurn } from "../show-turn.ts";
 import { toneOf } from "../tone.ts";
@@ -16,11 +17,11 @@ const list: Command = {
   usage: "",
   least: 0,
   most: 0,
-  options: ["project", "agent", "status", "limit", "cursor"],
+  options: ["project", ...LIST_FILTERS],
   summary: "list turns, newest first",
   async run(context) {
-    const { client, project, flags } = context;
-    const query = { agent_id: flags.agent, status: flags.status, limit: flags.limit, cursor: flags.cursor };
+    const { client, project } = context;
+    const query = filterQuery(context);
     showPage(context, await client.request({ path: pathOf("projects", project, "turns"), query }), {
       empty: `project ${project} has no such turns; start one with: toolplane run AGENT "INSTRUCTION"`,
       columns: [
@@ -74,4 +75,29 @@ const stop: Command = {
   },
 };
 
-export const turnsCommands: readonly Command[] = [list, show, stop];
+const exportOne: Command = {
+  name: "turns export",
+  usage: "ID",
+  least: 1,
+  most: 1,
+  options: ["project"],
+  summary: "print a turn with its steps, calls and cards as one JSON document",
+  async run(context) {
+    const { client, project, output } = context;
+    const id = await resolveTurnId(context);
+    const path = pathOf("projects", project, "turns", id, "export");
+    const first = await client.request({ path });
+    const cards: unknown[] = [];
+    // Long turns come in pages; only the first has more than cards.
+    for (let page = first; ; ) {
+      cards.push(...(Array.isArray(page.cards) ? page.cards : []));
+      const cursor = textOf(page, "next_cursor");
+      if (cursor === undefined || cursor === "") break;
+      page = await client.request({ path, query: { cursor } });
+    }
+    output.data({ ...first, cards, next_cursor: null });
+    return EXIT.ok;
+  },
+};
+
+export const turnsCommands: readonly Command[] = [list, show, exportOne, stop];

@@ -1,0 +1,58 @@
+// What the limits of a project do at this moment: for each, how many calls run and wait, and what holds the next one.
+
+import type { Queryer } from "../sql/database.ts";
+import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE } from "./gate.ts";
+import { COUNT_WAITING, type GateRow, gateStateOf, READ_PROJECT_GATES, type WaitingCountRow } from "./gates.sql.ts";
+import { planRoom } from "./plan-room.ts";
+
+export interface LimitState {
+  /** Undefined: the limit of the project itself. */
+  readonly toolName: string | undefined;
+  readonly limits: GateLimits;
+  readonly running: number;
+  readonly waiting: number;
+  /** What would hold a call back now; undefined when there is room. */
+  readonly heldBy: GateBlock | undefined;
+  /** When time alone lets the next call pass. */
+  readonly nextAt: Date | undefined;
+  /** The breaker is open since then. */
+  readonly openedAt: Date | undefined;
+}
+
+export interface LimitReads {
+  /** The project's own limit first, if it has one; then its limited tools by name, the first 500. */
+  list(projectId: string): Promise<readonly LimitState[]>;
+}
+
+/** Beyond it a number means "at least". */
+const MAX_COUNTED = 100_000;
+
+/** Pure. */
+export const planLimitState = (state: GateState, waiting: number): LimitState => {
+  const { room, blockedBy, nextMs } = planRoom(state);
+  const isHeld = room === 0 && blockedBy !== undefined;
+  const isOpen = state.limits.breaker !== undefined && state.openUntilMs !== null;
+  return {
+    toolName: state.gate === PROJECT_GATE ? undefined : state.gate,
+    limits: state.limits,
+    running: state.running,
+    waiting,
+    heldBy: isHeld ? blockedBy : undefined,
+    nextAt: isHeld && nextMs !== undefined ? new Date(state.nowMs + nextMs) : undefined,
+    openedAt: isOpen && state.openedAtMs !== null ? new Date(state.openedAtMs) : undefined,
+  };
+};
+
+export const createLimitReads = (db: Queryer): LimitReads => ({
+  async list(projectId) {
+    const gates = (await db.query<GateRow>(READ_PROJECT_GATES, [projectId])).map(gateStateOf);
+    const limited = gates.filter(({ limits }) => Object.keys(limits).length > 0);
+    if (limited.length === 0) return [];
+    const counts = await db.query<WaitingCountRow>(COUNT_WAITING, [projectId, MAX_COUNTED]);
+    const all = counts.reduce((sum, { waiting }) => sum + waiting, 0);
+    const waitingAt = new Map(counts.map(({ gate, waiting }) => [gate, waiting]));
+    return limited
+      .toSorted((a, b) => (a.gate < b.gate ? -1 : 1))
+      .map((state) => planLimitState(state, state.gate === PROJECT_GATE ? all : (waitingAt.get(state.gate) ?? 0)));
+  },
+});

@@ -1,0 +1,93 @@
+// What the limits of a project do now, and how a tool did: numbers for people who look.
+
+import type { LimitState, ToolUsage } from "@toolplane/engine";
+import { z } from "zod";
+import { noTool } from "../gateway/tool-operations.ts";
+import { answerPage } from "../http/answer-page.ts";
+import { anyObject, type BodyOf, pageOf, text, textOrNull, timeOrNull } from "../http/answers.ts";
+import { refuseUnknownProject } from "../http/known-project.ts";
+import { pageOfKnown, pageQuery } from "../http/page-query.ts";
+import { PEOPLE, type Route, route } from "../http/route.ts";
+
+const limitShape = z
+  .strictObject({
+    tool_name: textOrNull.meta({ description: "Null: the limit of the project itself." }),
+    limits: anyObject,
+    running: z.int(),
+    waiting: z.int(),
+    held_by: z.enum(["concurrency", "rate", "breaker"]).nullable(),
+    next_at: timeOrNull,
+    breaker_opened_at: timeOrNull,
+  })
+  .meta({ id: "Limit" });
+
+const limitBody = (state: LimitState): BodyOf<typeof limitShape> => ({
+  tool_name: state.toolName ?? null,
+  limits: { ...state.limits },
+  running: state.running,
+  waiting: state.waiting,
+  held_by: state.heldBy ?? null,
+  next_at: state.nextAt?.toISOString() ?? null,
+  breaker_opened_at: state.openedAt?.toISOString() ?? null,
+});
+
+const usageShape = z
+  .strictObject({
+    tool_name: text,
+    ended: z.int(),
+    failed: z.int(),
+    open: z.int(),
+    is_cut: z
+      .boolean()
+      .meta({ description: "True: the tool has more calls than are counted; the oldest are left out." }),
+    since: timeOrNull,
+    median_ms: z.number().nullable(),
+    p95_ms: z.number().nullable(),
+    errors: z.array(z.strictObject({ code: text, calls: z.int() })),
+  })
+  .meta({ id: "ToolUsage" });
+
+const usageBody = (toolName: string, usage: ToolUsage): BodyOf<typeof usageShape> => ({
+  tool_name: toolName,
+  ended: usage.ended,
+  failed: usage.failed,
+  open: usage.open,
+  is_cut: usage.isCut,
+  since: usage.since?.toISOString() ?? null,
+  median_ms: usage.medianMs ?? null,
+  p95_ms: usage.slowMs ?? null,
+  errors: usage.errors,
+});
+
+export const limitRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/projects/:project/limits",
+    roles: PEOPLE,
+    gives: "work",
+    summary: "The limits of the project and of its tools: what runs, what waits, and which breaker is open.",
+    query: pageQuery,
+    answers: { 200: pageOf(limitShape) },
+    handle: async (call) => {
+      const projectId = call.params.project ?? "";
+      await refuseUnknownProject(call.engine, projectId);
+      const states = await call.engine.limits.list(projectId);
+      // A space is before every letter: the project's own limit comes first, and no cursor is empty.
+      const page = pageOfKnown(states, ({ toolName }) => toolName ?? " ", call.query);
+      return answerPage(call, page.items.map(limitBody), page.nextCursor);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:project/tools/:tool/usage",
+    roles: PEOPLE,
+    gives: "work",
+    summary: "How a tool did: its calls that are kept, up to the newest 100,000.",
+    answers: { 200: usageShape },
+    handle: async ({ engine, params, reply }) => {
+      const [projectId, toolName] = [params.project ?? "", params.tool ?? ""];
+      if ((await engine.tools.findTool(projectId, toolName)) === undefined) throw noTool(projectId, toolName);
+      return reply(200, usageBody(toolName, await engine.toolUsage(projectId, toolName)));
+    },
+  }),
+];
