@@ -139,6 +139,23 @@ export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
     reason: "live calls only, up to the limit of the project's queue; only of projects with such a limit",
   },
   {
+    statement: "gates.count-queues",
+    scan: "Index Scan of live_calls by live_calls_pkey",
+    reason: "live calls only, up to the limit of the project's queue; only of projects with such a limit",
+  },
+  { statement: "gates.count-waiting", scan: "Index Only Scan of live_calls by live_calls_gated", reason: BY_HAND },
+  { statement: "gates.read-of-project", scan: "Index Scan of tools by tools_pkey", reason: "a project has few tools" },
+  {
+    statement: "gates.read-of-project",
+    scan: "Index Only Scan of live_calls by live_calls_gate_running",
+    reason: HELD_SLOTS,
+  },
+  {
+    statement: "gates.read-of-project",
+    scan: "Index Scan of live_calls by live_calls_gate_running",
+    reason: RUNS_OF_TARGET,
+  },
+  {
     statement: "gates.read-waiting",
     scan: "Index Only Scan of live_calls by live_calls_gate_running",
     reason: HELD_SLOTS,
