@@ -28,7 +28,7 @@ export interface LimitReads {
 const MAX_COUNTED = 100_000;
 
 /** Pure. */
-export const planLimitState = (state: GateState, waiting: number): LimitState => {
+const planLimitState = (state: GateState, waiting: number): LimitState => {
   const { room, blockedBy, nextMs } = planRoom(state);
   const isHeld = room === 0 && blockedBy !== undefined;
   const isOpen = state.limits.breaker !== undefined && state.openUntilMs !== null;
