@@ -7,11 +7,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { CDPSession, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { type ConsoleStack, logInByToken, openPage, startConsole } from "../browser/console-stack.ts";
+import { readTrace } from "./console-trace.ts";
 
 const CALLS = 20_000;
 const BATCH = 500;
 const RATE = 200;
 const SECONDS = Number(process.env.TOOLPLANE_CONSOLE_SECONDS ?? 300);
+/** The last part of the run is traced: a trace of all of it would not fit. */
+const TRACED_MS = 30_000;
 /** Far more than the noise of a garbage collector, far less than what 200 calls a second would leave behind. */
 const MOST_GROWTH_MB = 16;
 
@@ -62,13 +65,22 @@ test("20,000 calls and 200 a second", async () => {
   const began = Date.now();
   let sent = 0;
   let middle = 0;
+  let isTraced = false;
   while (Date.now() - began < SECONDS * 1_000) {
     const due = Math.floor(((Date.now() - began) / 1_000) * RATE) - sent;
     if (due > 0) await makeCalls(stack, Math.min(due, BATCH));
     sent += Math.max(0, Math.min(due, BATCH));
     if (middle === 0 && Date.now() - began > SECONDS * 500) middle = await heapMb(session);
+    if (!isTraced && Date.now() - began > SECONDS * 1_000 - TRACED_MS) {
+      isTraced = true;
+      await stack.browser.startTracing(page, { categories: ["toplevel", "devtools.timeline"] });
+    }
     await delay(50);
   }
+  const { tasks, byClock, byProcessor, longest } = readTrace(await stack.browser.stopTracing());
+  print(
+    `traced ${tasks} tasks: the longest ${byClock.join(", ")} ms by the clock, ${byProcessor.join(", ")} ms of the processor; the longest did ${longest.join(", ")}`,
+  );
   const end = await heapMb(session);
   const long = String(
     await page.evaluate(
