@@ -108,7 +108,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
       if (rate == null || free === 0) return verdicts;
       const [grant] = await db.query<GrantRow>(TAKE_TOKENS, bindTokens(projectId, rate, burstOf(rate, "refuse"), free));
       const { granted, wait_ms: waitMs } = grant ?? { granted: free, wait_ms: 0 };
-      const said = `${rate.limit} calls in ${rate.per_seconds} s`;
+      const said = `${rate.limit} ${rate.limit === 1 ? "call" : "calls"} in ${rate.per_seconds} s`;
       const message = `project ${projectId} makes more than ${said}, which is its limit; try again later`;
       verdicts.fill(refuse(message, Math.ceil(waitMs / 1_000), { limit: "rate", rate }), granted, free);
       return verdicts;

@@ -64,3 +64,11 @@ export const burstOf = ({ limit, per_seconds, burst }: Rate, how: "delay" | "ref
   if (burst !== undefined) return burst;
   return how === "refuse" ? limit : Math.max(1, Math.floor((limit * SPREAD_SECONDS) / per_seconds));
 };
+
+/** The limits of a tool as a person changes them: null takes one away. */
+export const toolLimitsSchema = z.strictObject({
+  concurrency: concurrencySchema.nullable().optional(),
+  rate: rateSchema.nullable().optional(),
+  breaker: breakerSchema.nullable().optional(),
+  retry_policy: retryPolicySchema.nullable().optional(),
+});
