@@ -321,6 +321,9 @@ test("[LIM-break-3] the runs of all tools of a target open its breaker in every 
     nextAt: expect.any(Date),
   });
   expect((await t.engine.depths()).openBreakers).toBeGreaterThanOrEqual(1);
+  expect(await other.limits.list(projectId)).toMatchObject([
+    { toolName: undefined, target: "both", heldBy: "breaker", limits: { breaker }, nextAt: expect.any(Date) },
+  ]);
   await make("apart");
   expect(await take("apart", other)).toHaveLength(1);
   await t.engine.projects.patchProject(projectId, { limits: { target_breaker: null } });

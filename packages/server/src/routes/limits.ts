@@ -12,6 +12,7 @@ import { PEOPLE, type Route, route } from "../http/route.ts";
 const limitShape = z
   .strictObject({
     tool_name: textOrNull.meta({ description: "Null: the limit of the project itself." }),
+    target: textOrNull.meta({ description: "The target whose breaker it is (`target_breaker` of the project)." }),
     limits: anyObject,
     running: z.int(),
     waiting: z.int(),
@@ -23,6 +24,7 @@ const limitShape = z
 
 const limitBody = (state: LimitState): BodyOf<typeof limitShape> => ({
   tool_name: state.toolName ?? null,
+  target: state.target ?? null,
   limits: { ...state.limits },
   running: state.running,
   waiting: state.waiting,
@@ -73,7 +75,9 @@ export const limitRoutes: readonly Route[] = [
       await refuseUnknownProject(call.engine, projectId);
       const states = await call.engine.limits.list(projectId);
       // A space is before every letter: the project's own limit comes first, and no cursor is empty.
-      const page = pageOfKnown(states, ({ toolName }) => toolName ?? " ", call.query);
+      const keyOf = ({ toolName, target }: LimitState): string =>
+        toolName ?? (target === undefined ? " " : `/target/${target}`);
+      const page = pageOfKnown(states, keyOf, call.query);
       return answerPage(call, page.items.map(limitBody), page.nextCursor);
     },
   }),
