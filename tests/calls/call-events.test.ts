@@ -165,7 +165,11 @@ test("[ENG-events-1] a call that is given up ends as dead, with its dead letter"
   await letPass(t, unknown.facts.toolCallId, "lease");
   await t.engine.expire();
   expect(await lifeOf(t, late.toolCallId)).toEqual([MADE, "dead timeout 0 queue_timeout"]);
-  expect(await lifeOf(t, unknown.facts.toolCallId)).toEqual([MADE, "leased running 1", "dead failed 1 outcome_unknown"]);
+  expect(await lifeOf(t, unknown.facts.toolCallId)).toEqual([
+    MADE,
+    "leased running 1",
+    "dead failed 1 outcome_unknown",
+  ]);
   // One that merely took too long is no dead letter.
   const slow = await dispatchAndClaim(t, "safe");
   await letPass(t, slow.facts.toolCallId, "run");
@@ -189,7 +193,11 @@ test("[ENG-events-1] a person is told to be wanted, and what was decided", async
   ]);
   const no = { projectId: t.projectId, toolCallId: (await dispatch(t, "risky")).toolCallId };
   await t.engine.approvals.deny({ ...no, by: "ann" });
-  expect(await lifeOf(t, no.toolCallId)).toEqual([...asked, "approval_decided failed 0", "settled failed 0 approval_denied"]);
+  expect(await lifeOf(t, no.toolCallId)).toEqual([
+    ...asked,
+    "approval_decided failed 0",
+    "settled failed 0 approval_denied",
+  ]);
 });
 
 test("[ENG-events-1] what changes nothing tells nothing: a key used again, a second result, a second cancel", async () => {

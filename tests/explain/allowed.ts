@@ -175,6 +175,19 @@ export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
     scan: "Index Scan of live_calls by live_calls_gate_running",
     reason: RUNS_OF_TARGET,
   },
+  // The limits of a project, for a person who looks: its limited tools, and its calls that run or wait at a gate, up to a bound.
+  { statement: "gates.read-of-project", scan: "Index Scan of tools by tools_pkey", reason: BY_HAND },
+  {
+    statement: "gates.read-of-project",
+    scan: "Index Only Scan of live_calls by live_calls_gate_running",
+    reason: HELD_SLOTS,
+  },
+  {
+    statement: "gates.read-of-project",
+    scan: "Index Scan of live_calls by live_calls_gate_running",
+    reason: RUNS_OF_TARGET,
+  },
+  { statement: "gates.count-waiting", scan: "Index Only Scan of live_calls by live_calls_gated", reason: BY_HAND },
   { statement: "gates.read-slots", scan: "Index Scan of live_calls by live_calls_gate_running", reason: HELD_SLOTS },
   {
     statement: "calls.projects-with-work",

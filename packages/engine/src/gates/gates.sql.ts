@@ -100,7 +100,7 @@ with named as materialized (
     where t.project_id = $1 and t.limits is not null and t.status <> 'deleted' order by t.tool_name limit ${MOST_SHOWN})
   union all
   (select 1, g.project_id, g.gate, false from state.gates g
-    where g.project_id = $1 and starts_with(g.gate, '${TARGET_GATES}')
+    where g.project_id = $1 and g.gate >= '${TARGET_GATES}' and g.gate < '/target0'
       and (select p.limits -> 'target_breaker' from resource.projects p where p.project_id = $1) is not null
     order by g.gate limit ${MOST_SHOWN})
 )${STATE}`,
