@@ -61,7 +61,7 @@ test("[LIM-why-1] a call that waits for a slot or for its rate says so", async (
     why: expect.stringMatching(
       new RegExp(`^it waits for a slot: one runs 1 at a time, and 1 run now \\(call ${first.body.tool_call_id} at `),
     ),
-    todo: "to let more run at once, apply one with a larger options.concurrency",
+    todo: "to let more run at once: toolplane tools limits one --concurrency N",
     facts: { limit: { held_by: "concurrency", running: 1 } },
   });
   await register("rare", { rate: { limit: 1, per_seconds: 3_600 } });
@@ -70,7 +70,7 @@ test("[LIM-why-1] a call that waits for a slot or for its rate says so", async (
   expect(await claim("rare")).toHaveLength(1);
   const said = await why(later.body.tool_call_id);
   const waiting = said.status === "queued" ? said : await why((await call("rare")).body.tool_call_id);
-  expect(waiting.why).toMatch(/^it waits for the rate of rare, 1 calls in 3600 s; the next call may start at /);
+  expect(waiting.why).toMatch(/^it waits for the rate of rare, 1 call in 3600 s; the next call may start at /);
 });
 
 test("[LIM-why-1] an open breaker and a failed attempt say so", async () => {
@@ -84,7 +84,7 @@ test("[LIM-why-1] an open breaker and a failed attempt say so", async () => {
   const said = await Promise.all(calls.map(why));
   expect(
     said.filter(({ why: text }) =>
-      /^attempt 1 failed with upstream_unavailable; its retry policy tries it again at .* \(in (89|90) s\)$/.test(
+      /^attempt 1 failed with upstream_unavailable; its retry policy tries it again at .* \(in [0-9]+ s\)$/.test(
         String(text),
       ),
     ),
@@ -146,4 +146,43 @@ test("the usage of a tool counts all its calls that ended", async () => {
     p95_ms: expect.any(Number),
     errors: [{ code: "tool_error", calls: 2 }],
   });
+});
+
+test("[LIM-door-4] the limits of a tool are changed alone, and a shown tool can be edited and applied", async () => {
+  await register("owned", { retry: "safe", concurrency: 3 });
+  const path = "/projects/demo/tools/owned";
+  const change = (limits: object) => http.send("PATCH", `${path}/limits`, limits);
+  const rate = { limit: 20, per_seconds: 1, burst: 2 };
+  expect((await change({ rate, concurrency: null })).body).toMatchObject({
+    version: 2,
+    options: { retry: "safe", rate },
+  });
+  expect((await http.send("GET", path)).body.options).toEqual({ retry: "safe", rate });
+  // What a service registers again does not raise them.
+  const upload = toolUpload({ name: "owned", target: "owned", options: { retry: "safe", concurrency: 3 } });
+  const again = await http.send("POST", "/projects/demo/tools", upload, {
+    headers: { "toolplane-register-as": "service" },
+  });
+  expect(again.body.options).toMatchObject({ rate });
+  expect((await change({ rat: rate })).status).toBe(400);
+  expect((await http.send("PATCH", "/projects/demo/tools/nothing/limits", {})).status).toBe(404);
+  const { options, ...shown } = (await http.send("GET", path)).body;
+  const edited = { ...shown, options: { ...(options as object), concurrency: 7 } };
+  expect((await http.send("POST", "/projects/demo/tools", edited)).body).toMatchObject({
+    outcome: "replaced",
+    options: { concurrency: 7, rate },
+  });
+  expect((await http.send("POST", "/projects/demo/tools", { ...upload, version: 3 })).status).toBe(400);
+});
+
+test("[LIM-project-2] a rate that is taken away and set again begins with a full bucket", async () => {
+  const patch = (limits: object) => http.send("PATCH", "/projects/demo", { limits });
+  const rate = { limit: 1, per_seconds: 3_600 };
+  await register("refilled", {});
+  await patch({ rate });
+  expect([(await call("refilled")).status, (await call("refilled")).status]).toEqual([202, 429]);
+  await patch({ rate: null });
+  await patch({ rate });
+  expect((await call("refilled")).status).toBe(202);
+  await patch({ rate: null });
 });

@@ -14,6 +14,8 @@ export const rules = [
   { id: "LIM-tool-5", source: "interfaces 3", part: "engine", text: "A limit that is set, raised or taken away holds for the open calls at once; with service: plain it is refused by name." },
   { id: "LIM-project-1", source: "interfaces 3", part: "engine", text: "`concurrency` of a project delays the calls of all its tools; the plane's own managers hold no slot." },
   { id: "LIM-project-2", source: "interfaces 3", part: "engine", text: "`rate` and `queue` of a project refuse new calls with rate_limited and say when to come back; a used key answers all the same." },
+  { id: "LIM-project-4", source: "issue 12", part: "engine", text: "The `queue` limit of a project holds for requests and steps that arrive at the same moment, in all processes." },
+  { id: "LIM-bounds", source: "issue 12", part: "protocol", text: "Rates, windows and pauses of limits have bounds that the database can hold, the same at every door." },
   { id: "LIM-fair-1", source: "issue 20", part: "engine", text: "A claim is shared between the agents that have calls in the queue: the call of one does not wait for the thousand of another." },
   { id: "LIM-retry-1", source: "interfaces 3", part: "engine", text: "A failed attempt of a safe tool is tried again by its retry policy: by code, so often, so far apart, and not before the other side allows it; never without a policy and never for a tool that is not safe." },
   { id: "LIM-retry-2", source: "issue 20", part: "engine", text: "A retry waits as a row with its honest count of attempts, and ends with the last result when the attempts are used up." },
@@ -22,6 +24,8 @@ export const rules = [
   { id: "LIM-break-3", source: "issue 20", part: "engine", text: "With `target_breaker` of a project, the runs of all tools of a target open one breaker, in every process: new calls of the target are refused, waiting ones wait, and one trial closes it." },
   { id: "LIM-door-1", source: "interfaces 4", part: "server", text: "Over HTTP a refused call is 429 or 503 with an honest Retry-After; limits are read and changed by PATCH and GET of the project." },
   { id: "LIM-why-1", source: "issue 20", part: "server", text: "`why` says in words which limit holds a call, what holds the slots, when the next may start, which breaker is open since when, and when a failed attempt is tried again." },
+  { id: "LIM-door-4", source: "issue 20", part: "server", text: "The limits of a tool are changed alone by PATCH of its limits, and count as a person's; a tool as it is shown can be edited and registered." },
+  { id: "LIM-door-5", source: "issue 20", part: "server", text: "The command line and MCP say in how many seconds a refused call may be made; `call --wait` waits it out, and without it the command says the sentence and ends." },
   { id: "LIM-door-2", source: "interfaces 4", part: "server", text: "The last connections of a server are kept for /health and /live; other requests are then refused and their connections closed." },
   { id: "LIM-door-3", source: "issue 20", part: "server", text: "Event readers at the same place of the log share their reads, so that many readers do not slow down the calls." },
 ] as const satisfies readonly Rule[];

@@ -53,6 +53,7 @@ export { readTurnBudget, type TurnBudget, turnBudgetSchema } from "./registry/tu
 export { type DefinitionChange, definitionChanges } from "./tools/definition-changes.ts";
 export { type AllowEnv, isEnvName, isOwnEnvName } from "./tools/env-name.ts";
 export { findHiddenCharacter } from "./tools/hidden-characters.ts";
+export { toolLimitsSchema } from "./tools/limits.ts";
 export type { CompileSchema, SchemaIssue, ValidateValue } from "./tools/parameters-schema.ts";
 export {
   argumentsSchema,

@@ -73,6 +73,7 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
   [`PATCH ${P}`]: shared(OPERATORS, { body: () => ({}) }),
   [`GET ${P}/audit`]: shared(OPERATORS),
   [`POST ${P}/tools/:tool/accept`]: shared(OPERATORS, { body: () => ({}) }),
+  [`PATCH ${P}/tools/:tool/limits`]: shared(OPERATORS, { body: () => ({}) }),
   [`GET ${P}/tools`]: shared(ALL),
   [`GET ${P}/tools/:tool`]: shared(ALL),
   [`GET ${P}/tools/:tool/versions`]: shared(READERS),

@@ -88,6 +88,12 @@ const REGISTRY: Readonly<Record<string, Pair>> = {
   [`GET ${P}/tools`]: get("tools", "tools?pending=maybe", 400),
   [`GET ${P}/tools/:tool`]: get("tools/safe?version=1", `tools/${NO}`),
   [`GET ${P}/tools/:tool/versions`]: get("tools/safe/versions", `tools/${NO}/versions`),
+  [`PATCH ${P}/tools/:tool/limits`]: send(
+    async ({ makeTool }) => `tools/${await makeTool()}/limits`,
+    { concurrency: 5 },
+    { path: "tools/safe/limits", body: { concurrency: 0 } },
+    400,
+  ),
   [`POST ${P}/tools/:tool/accept`]: send(
     async ({ makeTool, post }) => {
       const name = await makeTool();

@@ -40,6 +40,12 @@ on conflict (project_id, gate) do update
 returning granted, greatest(extract(epoch from g.full_at - now()) - ($3::float8 - 1) * $2::float8, 0)::float8 * 1000 as wait_ms`,
 };
 
+/** A project without a rate has no bucket: a rate that is set again later begins with a full one. $1 project. */
+export const FORGET_TOKENS: Statement = {
+  name: "gates.forget-tokens",
+  text: `delete from state.gates where project_id = $1 and gate = '${RATE_GATE}'`,
+};
+
 export const bindTokens = (projectId: string, rate: Rate, burst: number, count: number): unknown[] => [
   projectId,
   rate.per_seconds / rate.limit,

@@ -1,13 +1,15 @@
 // What the limits of a project do at this moment: for each, how many calls run and wait, and what holds the next one.
 
 import type { Queryer } from "../sql/database.ts";
-import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE } from "./gate.ts";
+import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE, targetOfGate } from "./gate.ts";
 import { COUNT_WAITING, type GateRow, gateStateOf, READ_PROJECT_GATES, type WaitingCountRow } from "./gates.sql.ts";
 import { planRoom } from "./plan-room.ts";
 
 export interface LimitState {
-  /** Undefined: the limit of the project itself. */
+  /** Undefined: the limit is the project's own, or a target's. */
   readonly toolName: string | undefined;
+  /** Of the breaker of a target; undefined otherwise. */
+  readonly target: string | undefined;
   readonly limits: GateLimits;
   readonly running: number;
   readonly waiting: number;
@@ -20,7 +22,7 @@ export interface LimitState {
 }
 
 export interface LimitReads {
-  /** The project's own limit first, if it has one; then its limited tools by name, the first 500. */
+  /** The project's own limit first, if it has one; then the breakers of its targets, then its limited tools; the first 500 of each. */
   list(projectId: string): Promise<readonly LimitState[]>;
 }
 
@@ -28,12 +30,14 @@ export interface LimitReads {
 const MAX_COUNTED = 100_000;
 
 /** Pure. */
-export const planLimitState = (state: GateState, waiting: number): LimitState => {
+const planLimitState = (state: GateState, waiting: number): LimitState => {
+  const target = targetOfGate(state.gate);
   const { room, blockedBy, nextMs } = planRoom(state);
   const isHeld = room === 0 && blockedBy !== undefined;
   const isOpen = state.limits.breaker !== undefined && state.openUntilMs !== null;
   return {
-    toolName: state.gate === PROJECT_GATE ? undefined : state.gate,
+    toolName: state.gate === PROJECT_GATE || target !== undefined ? undefined : state.gate,
+    target,
     limits: state.limits,
     running: state.running,
     waiting,

@@ -16,6 +16,7 @@ import {
   resolveLimits,
 } from "@toolplane/protocol/registry";
 import { type Actor, recordActs } from "../audit/audit.ts";
+import { FORGET_TOKENS } from "../gates/admission.sql.ts";
 import { type Clock, systemClock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -170,6 +171,7 @@ export const createProjects = (options: ProjectsOptions): Projects => {
         if (limits?.fork_join_tasks !== undefined) await writeForkJoin(tx, projectId, patched.limits);
         if (limits?.concurrency != null || limits?.target_breaker != null)
           await tx.query(GATE_PROJECT_CALLS, [projectId]);
+        if (limits?.rate === null) await tx.query(FORGET_TOKENS, [projectId]);
         const detail = {
           ...(title === undefined ? {} : { title }),
           ...(status === undefined ? {} : { status }),

@@ -23,6 +23,7 @@ import { findMisfits } from "./fixed-misfits.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import { type IncomingTool, type PastVersion, planPastLookup, planTools, type ToolUpsertResult } from "./plan-tools.ts";
 import type { SchemaChecks } from "./schema-checks.ts";
+import { type ToolLimits, withLimits } from "./tool-limits.ts";
 import { type PendingVersion, type RegisteredTool, type ToolVersion, toTool, toToolVersion } from "./tool-view.ts";
 import {
   bindCodes,
@@ -100,6 +101,11 @@ export interface Tools {
    * came since a person last decided. `accepted` is what it changed.
    */
   acceptTool(projectId: string, toolName: string, version?: number, by?: Actor): Promise<AcceptedTool>;
+  /**
+   * Changes the limits of a tool and nothing else; null takes one away, and one that is left out stays. They count as a person's: a service
+   * that registers its definition again does not raise them. The program that registered the tool stays its owner.
+   */
+  setLimits(projectId: string, toolName: string, limits: ToolLimits, by?: Actor): Promise<RegisteredTool>;
   /** Queued calls wait until the tool is resumed; running ones finish. */
   pauseTool(projectId: string, toolName: string, by?: Actor): Promise<void>;
   resumeTool(projectId: string, toolName: string, by?: Actor): Promise<void>;
@@ -343,6 +349,24 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
       });
       doorbell.ring("registry");
       return accepted;
+    },
+    async setLimits(projectId, toolName, limits, by) {
+      const changed = await withProject(db, projectId, async (tx) => {
+        const row = await read(tx, projectId, toolName);
+        if (row === undefined || row.status === "deleted" || row.internal) throw noTool(projectId, toolName);
+        const { definition } = toTool(projectId, row);
+        const options = withLimits(definition.options, limits);
+        const source = row.source ?? undefined;
+        const [result] = await upsertTools(projectId, [{ ...definition, options }], { source, asPerson: true, by, tx });
+        if (result instanceof ToolplaneError) throw result;
+        const after = await read(tx, projectId, toolName);
+        if (after === undefined) throw noTool(projectId, toolName);
+        return toTool(projectId, after);
+      });
+      doorbell.ring("registry");
+      // What waits at its gate may pass.
+      doorbell.ring("sessions");
+      return changed;
     },
     async pauseTool(projectId, toolName, by) {
       const after = (tx: Queryer) => tx.query(PARK_CALLS, [projectId, toolName]);

@@ -112,7 +112,7 @@ describe("help", () => {
   });
 
   test("a first word shows all its commands; an unknown one is wrong usage", async () => {
-    expect((await run("help", "tools")).out.match(/^usage: /gm)).toHaveLength(8);
+    expect((await run("help", "tools")).out.match(/^usage: /gm)).toHaveLength(9);
     expect((await run("help", "frobnicate")).code).toBe(2);
   });
 

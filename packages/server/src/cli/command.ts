@@ -1,6 +1,7 @@
 // A command as data: how it is written, what it takes, what it does. Help, parsing and the reference page read the same
 // table, so they cannot differ.
 
+import type { ToolplaneError } from "@toolplane/protocol";
 import type { Api, Plane } from "@toolplane/sdk/client";
 import type { CliIo } from "./io.ts";
 import type { Flags, OptionName } from "./options.ts";
@@ -18,7 +19,7 @@ export interface CommandContext {
    * The client of callers, on the same connections; `onAway` hears when the server is away and is waited for. A server that has
    * never answered is waited for `startupMs`: not at all, if left out.
    */
-  readonly openPlane: (onAway?: () => void, startupMs?: number) => Plane;
+  readonly openPlane: (onAway?: (error: ToolplaneError) => void, startupMs?: number) => Plane;
   /** `--project`, TOOLPLANE_PROJECT, or demo. */
   readonly project: string;
 }

@@ -26,6 +26,20 @@ const BY_RETRY = {
 
 const adviceFor = (code: ErrorCode): string => ADVICE[code] ?? BY_RETRY[ERROR_TABLE[code].retry];
 
+/** Seconds until a limit lets the request pass, when the server said so. */
+export const secondsToWait = (error: unknown): number | undefined => {
+  if (!isToolplaneError(error) || !LIMITED.has(error.code)) return undefined;
+  const seconds = error.detail?.retry_after_seconds;
+  return typeof seconds === "number" && seconds > 0 ? seconds : undefined;
+};
+
+const LIMITED: ReadonlySet<string> = new Set<ErrorCode>(["rate_limited", "breaker_open"]);
+
+const whenAgain = (error: unknown): string | undefined => {
+  const seconds = secondsToWait(error);
+  return seconds === undefined ? undefined : `try again in ${seconds} s`;
+};
+
 export interface Failure {
   readonly code: string;
   readonly message: string;
@@ -43,7 +57,7 @@ export const describeFailure = (error: unknown): Failure => {
   return {
     code: known.code,
     message: known.message,
-    todo: typeof todo === "string" ? todo : adviceFor(known.code),
+    todo: typeof todo === "string" ? todo : (whenAgain(known) ?? adviceFor(known.code)),
     ...(Object.keys(detail).length === 0 ? {} : { detail }),
   };
 };

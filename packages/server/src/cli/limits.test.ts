@@ -9,13 +9,17 @@ test.each([
     { rate: "50/1s", queue: "none" },
     { rate: { limit: 50, per_seconds: 1 }, queue: null },
   ],
+  [{ rate: "50/s" }, { rate: { limit: 50, per_seconds: 1 } }],
+  [{ rate: "50/10", burst: "5" }, { rate: { limit: 50, per_seconds: 10, burst: 5 } }],
+  [{ breaker: "0.5/60s/30s" }, { breaker: { failure_rate: 0.5, window_seconds: 60, open_seconds: 30 } }],
+  [{ breaker: "none" }, { breaker: null }],
   [{ rate: "100/1h" }, { rate: { limit: 100, per_seconds: 3_600 } }],
   [
     { concurrency: "none", rate: "none" },
     { concurrency: null, rate: null },
   ],
 ])("[LIM-door-1] limits as they are typed: %o", (flags, limits) => {
-  expect(readLimits(flags)).toEqual(limits);
+  expect(readLimits(flags, "breaker")).toEqual(limits);
 });
 
 test.each([
@@ -24,7 +28,12 @@ test.each([
   { rate: "50" },
   { rate: "50/1s/2" },
   { rate: "x/1s" },
+  { rate: "50/x" },
+  { burst: "5" },
+  { rate: "none", burst: "5" },
+  { breaker: "0.5/60s" },
+  { breaker: "2/60s/30s" },
   { queue: "1.5" },
 ])("[LIM-door-1] %o is refused", (flags) => {
-  expect(() => readLimits(flags)).toThrow(WrongUsage);
+  expect(() => readLimits(flags, "breaker")).toThrow(WrongUsage);
 });

@@ -5,6 +5,7 @@ import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { type Body, isOver, type Plane } from "@toolplane/sdk/client";
 import { parseText, textOf } from "./body.ts";
 import type { CommandContext } from "./command.ts";
+import { secondsToWait } from "./error-line.ts";
 import { EXIT } from "./exit-code.ts";
 
 /** The length of one request; short enough that a person sees the status change. */
@@ -42,7 +43,9 @@ export const openPatient = (
   startupMs?: number,
 ): Plane => {
   let told = false;
-  return openPlane(() => {
+  return openPlane((error) => {
+    // The server is there: a limit refuses the request for a moment.
+    if (secondsToWait(error) !== undefined) return;
     const known = what();
     if (told || (known === undefined && startupMs === undefined)) return;
     told = true;
@@ -60,9 +63,12 @@ const withAdvice = (error: ToolplaneError): ToolplaneError => {
   return new ToolplaneError(error.code, error.message, { detail: { ...detail, todo: advice }, cause: error });
 };
 
-/** Makes something at a server that may be restarting: tries until the wait is over. It must be safe to send twice. */
+/**
+ * Makes something at a server that may be restarting, or whose limits refuse it for a while: with --wait it is tried until the wait is over.
+ * It must be safe to send twice.
+ */
 export const makePatiently = async <T>(
-  { io, flags }: CommandContext,
+  { io, flags, output }: CommandContext,
   { untilMs, signal }: Wait,
   make: () => Promise<T>,
 ): Promise<T> => {
@@ -70,6 +76,13 @@ export const makePatiently = async <T>(
     try {
       return await make();
     } catch (error) {
+      const seconds = secondsToWait(error);
+      const canWait = seconds !== undefined && io.now() + seconds * 1_000 < untilMs;
+      if (flags.wait !== undefined && canWait && !signal.aborted) {
+        output.note(`${(error as Error).message}; waiting ${seconds} s for it`);
+        await io.sleep(seconds * 1_000, signal);
+        continue;
+      }
       if (!isAway(error) || signal.aborted) throw error;
       if (flags.wait === undefined) throw error.code === "upstream_unavailable" ? withAdvice(error) : error;
       if (io.now() >= untilMs) throw error;

@@ -102,6 +102,15 @@ const MS_PER_READER = 2;
 const pauseOf = (readers: number): number => (readers <= FEW_READERS ? 0 : readers * MS_PER_READER);
 const FEW_READERS = 16;
 
+/** Readers of a crowd read together, so that one read serves all who stand at the same place; yet not all at once. */
+const TICK_MS = 50;
+
+/** Milliseconds until a reader of so many, who read last at `readAt`, reads again. */
+const restOf = (readers: number, readAt: number, now: number): number => {
+  const pause = pauseOf(readers);
+  return pause === 0 ? 0 : Math.max(Math.ceil((readAt + pause) / TICK_MS) * TICK_MS - now, 0);
+};
+
 export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
   const { engine, projectId, own, filter = {} } = options;
   let position = await startOf(options);
@@ -138,7 +147,7 @@ export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
     },
     async wait(ms) {
       await alarm.wait(Math.min(ms, LOOK_AGAIN_MS));
-      const restMs = readAt + pauseOf(crowd.open) - systemClock.now();
+      const restMs = restOf(crowd.open, readAt, systemClock.now());
       if (restMs > 0) await systemClock.sleep(restMs);
     },
     ring: alarm.wake,

@@ -35,3 +35,30 @@ test("[LIM-door-3] a read that fails is not kept", async () => {
   expect(await next).toBe("back");
   expect(await reads.read("here", async () => "again")).toBe("again");
 });
+
+test("[LIM-door-3] a few reads go on at once, whatever the number of readers, and a failed one frees its place", async () => {
+  const reads = createSharedReads<number>();
+  const ends: (() => void)[] = [];
+  let most = 0;
+  let now = 0;
+  const asked = Array.from({ length: 20 }, (_, n) =>
+    reads.read(`place ${n}`, async () => {
+      now += 1;
+      most = Math.max(most, now);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      now -= 1;
+      if (n % 2 === 0) throw new RangeError("away");
+      return n;
+    }),
+  );
+  const all = Promise.allSettled(asked);
+  for (let ended = 0; ended < 20; ) {
+    await Promise.resolve();
+    const end = ends.shift();
+    if (end === undefined) continue;
+    end();
+    ended += 1;
+  }
+  expect((await all).filter(({ status }) => status === "fulfilled")).toHaveLength(10);
+  expect(most).toBe(3);
+});

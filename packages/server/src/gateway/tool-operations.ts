@@ -1,7 +1,7 @@
 // The definitions of a service's tools: look one up, register one.
 
 import type { Engine, PendingVersion, RegisteredTool } from "@toolplane/engine";
-import { AFTER_EXECUTIONS, showName, ToolplaneError } from "@toolplane/protocol";
+import { AFTER_EXECUTIONS, isRecord, showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { anyObject, type BodyOf, text, textOrNull, time } from "../http/answers.ts";
 import { type AnswerIn, ok, operation, plainText, type ServiceCaller, type ServiceRequest } from "./service-request.ts";
@@ -137,6 +137,17 @@ const sourceOf = ({ named, targets }: ServiceCaller, upload: unknown, asService:
 
 const STATUS = { created: 201, replaced: 200, unchanged: 200, pending: 202, older: 200 } as const;
 
+/** What an answer shows beside the definition. */
+const SHOWN_ONLY: ReadonlySet<string> = new Set(
+  [...Object.keys(toolShape.shape), "outcome", "sent"].filter((key) => !Object.hasOwn(definitionFields, key)),
+);
+
+/** An answer of this API that was edited and sent back is read as the definition in it. Other uploads keep every key they have. */
+const definitionIn = (upload: unknown): unknown =>
+  isRecord(upload) && typeof upload.definition_hash === "string"
+    ? Object.fromEntries(Object.entries(upload).filter(([key]) => !SHOWN_ONLY.has(key)))
+    : upload;
+
 /**
  * Registers for the caller: 201 new, 200 replaced, unchanged or older, 202 when the version waits until a person accepts it. `sent`
  * is the version that was sent, whether or not it is in force: its hash is what the service names when it claims.
@@ -145,8 +156,9 @@ export const registerTool = async (
   { engine, caller, projectId, body }: ServiceRequest<unknown>,
   asService: boolean,
 ): Promise<AnswerIn<typeof registeredAnswers>> => {
-  const source = sourceOf(caller, body, asService);
-  const { toolName, outcome, version, definitionHash } = await engine.tools.upsertTool(projectId, body, {
+  const upload = definitionIn(body);
+  const source = sourceOf(caller, upload, asService);
+  const { toolName, outcome, version, definitionHash } = await engine.tools.upsertTool(projectId, upload, {
     source,
     by: caller.by,
   });

@@ -41,6 +41,10 @@ test("a failure says what to do", () => {
     { type: "text", text: "rate_limited: too many\nWhat to do: wait a second\nThe same call may succeed later." },
     image,
   ]);
+  const later = { code: "breaker_open", message: "open", detail: { retry_after_seconds: 30 }, retryable: true };
+  expect(planFailure(later).content).toEqual([
+    { type: "text", text: "breaker_open: open\nThe same call may succeed in 30 s." },
+  ]);
   expect(readFailure("odd", "timeout")).toEqual({ code: "timeout", message: "odd" });
   expect(readFailure(null, "canceled")).toMatchObject({ code: "canceled" });
 });

@@ -76,7 +76,9 @@ export const readFailure = (error: unknown, status: string): Failure => {
 
 const adviceOf = ({ detail, retryable }: Failure): string => {
   const todo = isRecord(detail) && isText(detail.todo) ? `\nWhat to do: ${detail.todo}` : "";
-  return retryable === true ? `${todo}\nThe same call may succeed later.` : todo;
+  const seconds = isRecord(detail) ? detail.retry_after_seconds : undefined;
+  const when = typeof seconds === "number" ? `in ${seconds} s` : "later";
+  return retryable === true ? `${todo}\nThe same call may succeed ${when}.` : todo;
 };
 
 /** What a model reads of a failure. `partial` is what the tool had made before it failed. */

@@ -26,6 +26,8 @@ export const refuseCall = (error: unknown): McpToolResult => {
   const known = understood(error);
   const { code, message, detail, retryable } = known.toWire();
   if (code === "not_found") throw invalidParams(message, { code });
+  // A breaker is a limit: the model reads when the call may be made.
+  if (code === "breaker_open") return planFailure({ code, message, detail, retryable });
   if (known.http >= 500 || code === "unauthorized") throw internalError(message, { code, retryable });
   return planFailure({ code, message, detail, retryable });
 };

@@ -17,9 +17,17 @@ import { READERS, type Route, route } from "../http/route.ts";
 /** Proxies close silent connections; a comment keeps them open. */
 const KEEP_ALIVE_MS = 15_000;
 
-const textOf = ({ subject, payload, position }: FeedEvent): string => {
+/** Readers that share a read share the text of its events. */
+const texts = new WeakMap<FeedEvent, string>();
+
+const textOf = (event: FeedEvent): string => {
+  const known = texts.get(event);
+  if (known !== undefined) return known;
+  const { subject, payload, position } = event;
   const data = `data: ${JSON.stringify({ subject, payload })}\n`;
-  return position === undefined ? `event: str\n${data}\n` : `event: evt\n${data}id: ${position}\n\n`;
+  const text = position === undefined ? `event: str\n${data}\n` : `event: evt\n${data}id: ${position}\n\n`;
+  texts.set(event, text);
+  return text;
 };
 
 const gapText = (gap: FeedGap): string => `event: gap\ndata: ${JSON.stringify(gap)}\n\n`;

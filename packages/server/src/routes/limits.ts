@@ -11,7 +11,8 @@ import { PEOPLE, type Route, route } from "../http/route.ts";
 
 const limitShape = z
   .strictObject({
-    tool_name: textOrNull.meta({ description: "Null: the limit of the project itself." }),
+    tool_name: textOrNull.meta({ description: "Null without a target: the limit of the project itself." }),
+    target: textOrNull.meta({ description: "The breaker of this target." }),
     limits: anyObject,
     running: z.int(),
     waiting: z.int(),
@@ -23,6 +24,7 @@ const limitShape = z
 
 const limitBody = (state: LimitState): BodyOf<typeof limitShape> => ({
   tool_name: state.toolName ?? null,
+  target: state.target ?? null,
   limits: { ...state.limits },
   running: state.running,
   waiting: state.waiting,
@@ -72,8 +74,8 @@ export const limitRoutes: readonly Route[] = [
       const projectId = call.params.project ?? "";
       await refuseUnknownProject(call.engine, projectId);
       const states = await call.engine.limits.list(projectId);
-      // A space is before every letter: the project's own limit comes first, and no cursor is empty.
-      const page = pageOfKnown(states, ({ toolName }) => toolName ?? " ", call.query);
+      // A space is before every letter: the project's own limit comes first, then its targets; and no cursor is empty.
+      const page = pageOfKnown(states, ({ toolName, target }) => toolName ?? ` ${target ?? ""}`, call.query);
       return answerPage(call, page.items.map(limitBody), page.nextCursor);
     },
   }),

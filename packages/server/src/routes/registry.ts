@@ -8,6 +8,7 @@ import {
   projectCreateSchema,
   projectLimitsSchema,
   projectPatchSchema,
+  toolLimitsSchema,
   toolUploadSchema,
 } from "@toolplane/protocol/registry";
 import { z } from "zod";
@@ -265,6 +266,19 @@ export const registryRoutes: readonly Route[] = [
       const by = actorOf(caller);
       const tool = await engine.tools.acceptTool(params.project ?? "", params.tool ?? "", body.version, by);
       return reply(200, { ...toolBody(tool), outcome: "accepted", accepted: pendingBody(tool.accepted) });
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: "/projects/:project/tools/:tool/limits",
+    roles: OPERATORS,
+    gives: "project",
+    summary: "Changes the limits of a tool and nothing else; null takes one away, and one that is left out stays.",
+    body: toolLimitsSchema,
+    answers: { 200: toolShape },
+    handle: async ({ engine, params, body, caller, reply }) => {
+      const by = actorOf(caller);
+      return reply(200, toolBody(await engine.tools.setLimits(params.project ?? "", params.tool ?? "", body, by)));
     },
   }),
   ...(["pause", "resume"] as const).map((verb) =>

@@ -23,16 +23,18 @@ const whySlots = (held: HeldBack, projectId: string, nowMs: number): Said => {
   const todo =
     toolName === undefined
       ? `to let more run at once: toolplane projects limits ${projectId} --concurrency N`
-      : `to let more run at once, apply ${toolName} with a larger options.concurrency`;
+      : `to let more run at once: toolplane tools limits ${toolName} --concurrency N`;
   return [
     `it waits for a slot: ${whose} runs ${limits.concurrency} at a time, and ${running} run now (${holders(held)}); a slot is free when one of them ends, at ${when(slots[0]?.runDeadline, nowMs)} at the latest`,
     todo,
   ];
 };
 
+const calls = (count = 0): string => (count === 1 ? "1 call" : `${count} calls`);
+
 const whyRate = ({ toolName, limits: { rate }, nextAt }: HeldBack, nowMs: number): Said => [
-  `it waits for the rate of ${toolName}, ${rate?.limit} calls in ${rate?.per_seconds} s; the next call may start at ${when(nextAt, nowMs)}`,
-  `to let it run more often, apply ${toolName} with a larger options.rate`,
+  `it waits for the rate of ${toolName}, ${calls(rate?.limit)} in ${rate?.per_seconds} s; the next call may start at ${when(nextAt, nowMs)}`,
+  `to let it run more often: toolplane tools limits ${toolName} --rate N/s`,
 ];
 
 const whyBreaker = ({ toolName, target, openedAt, nextAt, slots }: HeldBack, nowMs: number): Said => [

@@ -72,6 +72,33 @@ describe("toolplane call", () => {
     );
   });
 
+  const limited = (seconds: number): FakeAnswer => ({
+    status: 503,
+    body: {
+      error: {
+        code: "breaker_open",
+        message: "search failed too often",
+        detail: { retry_after_seconds: seconds },
+        retryable: true,
+      },
+    },
+  });
+
+  test("[LIM-door-5] a call that a limit refuses says when to come back; with --wait it is waited out, with the same key", async () => {
+    const refusing = createFakeTerminal({ answer: () => limited(45) });
+    expect(await refusing.run("call", "search")).toBe(1);
+    expect(refusing.err()).toBe("toolplane: breaker_open: search failed too often; try again in 45 s\n");
+    expect(refusing.requests).toHaveLength(1);
+    const patient = createFakeTerminal({ answer: script(limited(45), done) });
+    expect(await patient.run("call", "search", "--wait", "5m")).toBe(0);
+    expect(patient.err()).toBe("search failed too often; waiting 45 s for it\n");
+    const [first, second] = patient.requests.map(({ body }) => JSON.parse(String(body)) as object);
+    expect(second).toEqual(first);
+    const hurried = createFakeTerminal({ answer: () => limited(45) });
+    expect(await hurried.run("call", "search", "--wait", "30s")).toBe(1);
+    expect(hurried.err()).toContain("try again in 45 s");
+  });
+
   test("[SEE-15] with --wait a server that is not back yet is waited for, with the same key", async () => {
     const terminal = createFakeTerminal({ answer: script({ fail: refused() }, { fail: refused() }, done) });
     expect(await terminal.run("call", "echo", "--wait", "30s")).toBe(0);

@@ -98,11 +98,11 @@ const limits: Command = {
   usage: "ID",
   least: 1,
   most: 1,
-  options: ["concurrency", "rate", "queue"],
+  options: ["concurrency", "rate", "burst", "queue", "breaker"],
   summary: "show or change what a project may do at once",
   async run({ client, args, flags, output }) {
     const path = pathOf("projects", args[0] ?? "");
-    const body = { limits: readLimits(flags) };
+    const body = { limits: readLimits(flags, "target_breaker") };
     const changes = Object.keys(body.limits).length > 0;
     const project = await client.request(changes ? { method: "PATCH", path, body } : { path });
     const now = isRecord(project.limits) ? project.limits : {};

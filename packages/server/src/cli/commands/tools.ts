@@ -6,6 +6,7 @@ import { applyFiles } from "../apply-files.ts";
 import { cellOf, shortTime, targetOf, textOf } from "../body.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
+import { readLimits } from "../limits.ts";
 import type { Output } from "../output.ts";
 import { showPage } from "../page.ts";
 import { partOf, pendingOf, sayWaiting, showChanges, showHistory, showPending } from "../pending.ts";
@@ -203,6 +204,32 @@ const change = (verb: "pause" | "resume", said: string, summary: string): Comman
   },
 });
 
+/** The options that limit a tool. */
+const LIMITS = ["concurrency", "rate", "breaker", "retry_policy"] as const;
+
+const limits: Command = {
+  name: "tools limits",
+  usage: "TOOL",
+  least: 1,
+  most: 1,
+  options: ["project", "concurrency", "rate", "burst", "breaker"],
+  summary: "show or change the limits of a tool, and nothing else of it",
+  async run({ client, project, args, flags, output }) {
+    const name = args[0] ?? "";
+    const body = readLimits(flags, "breaker");
+    const tool = await client.request(
+      Object.keys(body).length === 0
+        ? { path: toolPath(project, name) }
+        : { method: "PATCH", path: toolPath(project, name, "limits"), body },
+    );
+    const { options } = tool;
+    const now = Object.fromEntries(LIMITS.map((key) => [key, isRecord(options) ? (options[key] ?? null) : null]));
+    if (output.json) output.data(now);
+    else output.fields(Object.entries(now).map(([key, value]) => [key, value ?? "none"]));
+    return EXIT.ok;
+  },
+};
+
 const remove: Command = {
   name: "tools delete",
   usage: "TOOL",
@@ -224,6 +251,7 @@ export const toolsCommands: readonly Command[] = [
   show,
   versions,
   accept,
+  limits,
   change("pause", "paused", "hold back new and queued calls of a tool"),
   change("resume", "resumed", "let the calls of a paused tool run"),
   remove,
