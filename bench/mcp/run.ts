@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { loadavg, tmpdir } from "node:os";
+import { availableParallelism, loadavg, tmpdir, type } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
@@ -15,6 +15,7 @@ const MS = 1_500;
 const IN_FLIGHT = [1, 16];
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BARE = fileURLToPath(new URL("echo-server.ts", import.meta.url));
+const RECORD = new URL("../../docs/records/mcp-bench.md", import.meta.url);
 const NODE = [process.execPath, "--no-warnings"] as const;
 
 const firstLine = (child: ChildProcess, pattern: RegExp): Promise<string> =>
@@ -80,8 +81,12 @@ const measure = async (call: () => Promise<unknown>, inFlight: number): Promise<
 const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
-const out = (line: string): void => void process.stdout.write(`${line}\n`);
-out(`load before: ${loadavg()[0]?.toFixed(2)}`);
+const lines: string[] = [];
+const out = (line: string): void => {
+  lines.push(line);
+  process.stdout.write(`${line}\n`);
+};
+const load = loadavg()[0]?.toFixed(0);
 out("| in flight | pair | calls/s | times the bare pair |");
 out("|---:|---|---:|---:|");
 for (const inFlight of IN_FLIGHT) {
@@ -101,3 +106,21 @@ http.kill();
 up.kill("SIGTERM");
 await new Promise((resolve) => up.on("close", resolve));
 rmSync(place, { recursive: true, force: true });
+
+writeFileSync(
+  RECORD,
+  `# What durability costs over MCP
+
+\`npm run bench:mcp\`, ${new Date().toISOString().slice(0, 10)}, ${availableParallelism()} cores (load ${load} before it began), Node ${process.versions.node}, ${type()}.
+
+Each pair does the same echo of ${text.length} characters, ${ROUNDS} rounds of ${MS / 1_000} s, interleaved. Only the ratios count: the median over the rounds of
+"calls/s of the bare pair in this round" by "calls/s of this pair in this round". A bare pair stores nothing; here each call is two commits to disk.
+
+- **bare HTTP**, **bare stdio**: a client and a server of the official SDK.
+- **server**: the SDK's client on \`/mcp/demo\`, with a tool that runs in the plane.
+- **bridge**: a tool of an MCP server on stdio, called through the plane's own client.
+- **both**: the SDK's client on \`/mcp/demo\`, with a tool of an MCP server on stdio.
+
+${lines.join("\n")}
+`,
+);
