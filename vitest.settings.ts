@@ -42,7 +42,6 @@ const LONGEST = [
   "crash/fault-points",
   "examples/tour",
   "crash/failures",
-  "browser/console-safety",
   "browser/console",
   "examples/python-service",
   "crash/kills",

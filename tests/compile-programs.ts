@@ -13,6 +13,7 @@ const PROGRAMS = [
   "tests/{agents,client,conform,crash,carrier,pmo,turns}/**/programs/*.ts",
   "tests/agents/story/story-worker.ts",
   "tests/agents/support/worker-program.ts",
+  "tests/hosts/end-to-end-programs/*.ts",
   "tests/scenarios/services/*.ts",
   "packages/testkit/src/crash/engine-child.ts",
   "packages/testkit/src/hosts/programs/bad-host.ts",

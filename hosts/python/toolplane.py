@@ -14,7 +14,7 @@ and calls of tools from a program:
     from toolplane import connect
     connect().call("count_words", {"text": "to be or not to be"})
 
-Copy this file beside your own. The address, token and project come from TOOLPLANE_URL, TOOLPLANE_TOKEN and
+Copy this file beside your own: it stays one file so that nothing has to be installed. The address, token and project come from TOOLPLANE_URL, TOOLPLANE_TOKEN and
 TOOLPLANE_PROJECT, or from arguments of serve() and connect().
 
 What the file promises:

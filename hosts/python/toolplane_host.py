@@ -1,5 +1,5 @@
 """A tool host in Python: runs a module's tools over lines of JSON on stdin and stdout. One file, standard library only,
-Python 3.9 or later.
+Python 3.9 or later: it is copied to where the tools are, so it stays one file and nothing has to be installed.
 
     python3 toolplane_host.py MODULE          # MODULE: a file, or the name of an importable module
 

@@ -3,13 +3,16 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { until } from "@toolplane/testkit";
+import { programArgv, until } from "@toolplane/testkit";
 import { makeUsedPlace, type Place } from "../up/data.ts";
 import { PATIENCE_MS, startUp, type UpProcess } from "../up/up-process.ts";
 
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-export const NODE_HOST = ["node", "--conditions=source", pathOf("./end-to-end-programs/node-host.ts")];
+export const NODE_HOST = [
+  "node",
+  ...programArgv(new URL("./end-to-end-programs/node-host.ts", import.meta.url)).slice(1),
+];
 export const PYTHON_HOST = [
   "python3",
   pathOf("../../hosts/python/toolplane_host.py"),

@@ -55,7 +55,7 @@ describe("boxes/batch", () => {
   });
 });
 
-test("[API-box-pages] the cards of a box come in pages, from the newest back to the first", async () => {
+test("the cards of a box come in pages, from the newest back to the first", async () => {
   const made = await Promise.all(
     Array.from({ length: 3 }, () => http.send("POST", "/projects/demo/calls", { tool_name: "safe" })),
   );

@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { startHttpStack } from "./http-stack.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type HttpStack, startHttpStack } from "./http-stack.ts";
 
 test("[SEC-11-token] everything but /health and /live needs a token that is known, whole and current", async () => {
   await using http = await startHttpStack();
@@ -53,7 +53,13 @@ test("[SEC-11-host] a request for another host, or from another origin, is refus
   expect((await get({ host: "[::1]:7420" })).status).toBe(200);
 });
 
-test.each([
+let gate: HttpStack;
+beforeAll(async () => {
+  gate = await startHttpStack();
+});
+afterAll(() => gate[Symbol.asyncDispose]());
+
+test.each<[string, string, number, string?]>([
   ["localhost:7420", "http://localhost:3000", 403],
   ["localhost:7420", "http://localhost", 403],
   ["localhost", "http://localhost:3000", 403],
@@ -68,12 +74,17 @@ test.each([
   ["[::1]:7420", "http://[::1]:7420", 200],
   ["localhost", "http://localhost", 200],
   ["localhost:80", "http://localhost", 200],
+  // Another program may speak https under this name: the plane itself speaks http.
+  ["localhost", "https://localhost", 403],
+  ["localhost:7420", "https://localhost:7420", 403],
   // Behind a proxy that speaks TLS: neither names the port.
-  ["localhost", "https://localhost", 200],
-  ["localhost:443", "https://localhost", 200],
-])("[SEC-11-port] a request to %s from a page of %s is answered with %i", async (host, origin, status) => {
-  await using http = await startHttpStack();
-  expect((await http.send("GET", "/live", undefined, { headers: { host, origin } })).status).toBe(status);
+  ["localhost", "https://localhost", 200, "https"],
+  ["localhost:443", "https://localhost", 200, "https"],
+  ["localhost", "https://localhost", 200, "https, http"],
+  ["localhost", "http://localhost", 403, "https"],
+])("[SEC-11-port] a request to %s from a page of %s is answered with %i", async (host, origin, status, proto = "") => {
+  const headers = { host, origin, ...(proto === "" ? {} : { "x-forwarded-proto": proto }) };
+  expect((await gate.send("GET", "/live", undefined, { headers })).status).toBe(status);
 });
 
 test("[API-errors] every failure has one shape, the status of its code, and says what to do", async () => {

@@ -1,7 +1,8 @@
 // Every route, asked by every role for its own things, another agent's, another target's and another project's. Both the
 // status and the body count: an answer must hold nothing of an owner whom the caller may not see.
 
-import type { Role } from "@toolplane/engine";
+import { actorOfToken, type Role } from "@toolplane/engine";
+import { streamToken } from "@toolplane/protocol";
 import { routes } from "@toolplane/server";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { callOf, EXPECTED, type Expected, type Named } from "./matrix/expected.ts";
@@ -36,7 +37,7 @@ beforeAll(async () => {
       ...{ name: `agent ann of ${project}`, token: tokenOf(`${project} agent ann`) },
       ...{ role: "agent", project, agent: "ann" },
     });
-    askers.push({ name: `the API's of ${project}`, token: tokenOf(`${project} agent`), role: "agent", project });
+    askers.push({ name: `agentless of ${project}`, token: tokenOf(`${project} agent`), role: "agent", project });
   }
   askers.push({ name: "nobody", token: null });
   for (const role of ROLES) {
@@ -57,6 +58,11 @@ beforeAll(async () => {
     const subject = `cg.v1r4.${project}.public.evt.agent.ann.state`;
     const payload = JSON.stringify({ agent_turn_id: world.of(project, "ann").turn, said: SENTINEL });
     await engine.bus.publish([{ subject, headers: {}, payload }]);
+    // A token that names no agent sees the events of its own calls: here, one that ends its stream.
+    const token = await engine.tokens.check(tokenOf(`${project} agent`));
+    const own = streamToken(token === undefined ? expect.unreachable(project) : actorOfToken(token));
+    const last = JSON.stringify({ said: SENTINEL });
+    await engine.bus.publish([{ subject: subject.replace(".ann.", `.${own}.`), headers: {}, payload: last }]);
   }
 });
 afterAll(() => world[Symbol.asyncDispose]());
@@ -119,9 +125,9 @@ const outcomeFor = (asker: Asker, path: string, expected: Expected, ownership: O
   if (ownership === "another project's id") return expected.kind === "listed" ? "given" : "404";
   if (role === "tool" && ownership === "another target's") return "403";
   if (role !== "agent" || expected.kind !== "owned") return "given";
-  if (asker.agent !== undefined) return ownership === "another agent's" ? "403" : "given";
-  // A token that speaks for no agent owns what the API started: turns, not the calls of agents.
-  return path.includes("/calls/:call") ? "403" : "given";
+  // It starts turns and actions of any agent of its project, and owns what was started with it.
+  if (asker.agent === undefined && path.includes("/agents/:agent/")) return "given";
+  return asker.agent === undefined || ownership === "another agent's" ? "403" : "given";
 };
 
 /** Whose texts and ids an answer may hold. */
@@ -130,7 +136,7 @@ const maySee = (asker: Asker, expected: Expected, project: Project, owner: { pro
   if (owner.project !== project) return false;
   if (asker.role === "admin" || asker.role === "operator" || asker.role === "viewer") return true;
   if (asker.role === "tool") return expected.kind === "served";
-  return asker.role === "agent" && (asker.agent === undefined || owner.agent === asker.agent);
+  return asker.role === "agent" && owner.agent === asker.agent;
 };
 
 const readStream = async (response: Response): Promise<string> => {

@@ -37,6 +37,7 @@ beforeAll(async () => {
   turns.carlByBob = await ask("bob", "carl");
   turns.bobByAnn = await ask("ann", "bob");
   turns.annByPeople = await ask("operator", "ann");
+  turns.carlByUnbound = await ask("unbound", "carl");
   annsCall = (await send("ann", "POST", "/calls", { tool_name: "safe", arguments: {} })).body.tool_call_id;
 });
 afterAll(() => http[Symbol.asyncDispose]());
@@ -52,13 +53,15 @@ describe("what is another's", () => {
     ["ann", "carlByBob", "stop"],
     ["unbound", "carlByBob", "stop"],
     ["unbound", "bobByAnn", "stop"],
+    ["unbound", "annByPeople", "GET"],
+    ["unbound", "annByPeople", "stop"],
   ])("[SEC-2-own] %s reaches for turn %s (%s)", async (who, turn, verb) => {
     const path = `/turns/${turns[turn]}`;
     const before = await statusOf(path);
     const answer = verb === "GET" ? await send(who, "GET", path) : await send(who, "POST", `${path}/stop`, {});
     expect([answer.status, answer.body.error.code]).toEqual([403, "auth_failed"]);
     expect(answer.body.error.message).toContain(
-      who === "unbound" ? "it takes an operator's" : `speaks for agent ${who}`,
+      who === "unbound" ? "was not started with it" : `speaks for agent ${who}`,
     );
     expect(await statusOf(path)).toBe(before);
   });
@@ -97,13 +100,15 @@ describe("what is another's", () => {
       path: string,
       key: "agent_turn_id" | "tool_call_id",
     ): Promise<readonly string[]> => (await send(who, "GET", path)).body.items.map((item) => item[key]);
-    expect(await idsOf("carl", "/turns", "agent_turn_id")).toEqual([turns.carlByBob]);
+    expect(new Set(await idsOf("carl", "/turns", "agent_turn_id"))).toEqual(
+      new Set([turns.carlByBob, turns.carlByUnbound]),
+    );
     expect(await idsOf("carl", "/calls", "tool_call_id")).toEqual([]);
     expect(await idsOf("ann", "/calls", "tool_call_id")).toEqual([annsCall]);
-    expect(await idsOf("viewer", "/turns", "agent_turn_id")).toHaveLength(4);
-    // Calls in an agent's name are the agent's; what was started in nobody's name is the API's.
+    expect(await idsOf("viewer", "/turns", "agent_turn_id")).toHaveLength(5);
+    // A token that names no agent has what was started with it.
     expect(await idsOf("unbound", "/calls", "tool_call_id")).toEqual([]);
-    expect(await idsOf("unbound", "/turns", "agent_turn_id")).toEqual([turns.annByPeople]);
+    expect(await idsOf("unbound", "/turns", "agent_turn_id")).toEqual([turns.carlByUnbound]);
     expect((await send("carl", "GET", `/turns?parent_agent_turn_id=${turns.annByPeople}`)).status).toBe(403);
     expect((await send("ann", "GET", `/turns?parent_agent_turn_id=${turns.annByPeople}`)).status).toBe(200);
   });
@@ -133,7 +138,7 @@ describe("what is one's own", () => {
     ["bob", "bobByAnn"],
     ["carl", "carlByBob"],
     ["bob", "carlByBob"],
-    ["unbound", "annByPeople"],
+    ["unbound", "carlByUnbound"],
     ["viewer", "carlByBob"],
   ])("[SEC-2-own] %s sees turn %s", async (who, turn) => {
     expect((await send(who, "GET", `/turns/${turns[turn]}`)).status).toBe(200);
@@ -141,7 +146,7 @@ describe("what is one's own", () => {
 
   test.each([
     ["ann", "bobByAnn"],
-    ["unbound", "annByPeople"],
+    ["unbound", "carlByUnbound"],
     ["operator", "carlByBob"],
   ])("[SEC-2-own] %s stops turn %s", async (who, turn) => {
     expect((await send(who, "POST", `/turns/${turns[turn]}/stop`, {})).body).toMatchObject({ stopped: true });

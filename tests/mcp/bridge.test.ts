@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseAllowedOrigin } from "@toolplane/egress/policy";
 import { systemClock } from "@toolplane/engine";
-import { type McpServers, type McpSetting, NO_OFFSET, runMcpServers } from "@toolplane/server";
+import { listHosts, type McpServers, type McpSetting, NO_OFFSET, runMcpServers } from "@toolplane/server";
 import { startTestEngine, type TestEngine, until } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
@@ -168,6 +168,29 @@ test("[API-MCP-6] its progress becomes parts, and a cancellation reaches it", as
 test("a server that dies in a call leaves its outcome unknown, and is started again for the next", async () => {
   expect(await call("odd__die")).toMatchObject({ status: "failed", error: { code: "outcome_unknown" } });
   expect(await call("odd__echo", { text: "again" })).toMatchObject({ status: "success" });
+});
+
+test("it stands in the list of hosts, with its process, its crashes and the tools that were left out", async () => {
+  const { list } = servers.beside(listHosts([], t.projectId));
+  expect(list("elsewhere")).toEqual([]);
+  const [odd, trusted] = list(t.projectId);
+  expect(trusted).toMatchObject({ kind: "mcp", setting: { name: "trusted" }, phase: "ready" });
+  expect(odd).toMatchObject({
+    kind: "mcp",
+    setting: { name: "odd", target: "mcp_odd" },
+    program: "node",
+    phase: "ready",
+    problem: undefined,
+    refused: [{ name: "hidden" }, { name: "list" }],
+    tools: expect.arrayContaining(["odd__echo"]),
+  });
+  expect(odd?.host?.status()).toMatchObject({
+    processes: [{ pid: expect.any(Number), state: "ready", inFlight: 0 }],
+    starts: 2,
+    crashes: 1,
+    lastFailure: "its process ended with code 3",
+    breaker: { state: "closed" },
+  });
 });
 
 test("[API-MCP-3] a changed description is refused with what changed, until a person accepts it", async () => {

@@ -18,9 +18,10 @@ const TARGET = "mcp_test";
 
 export const startMcpStack = async (
   tools: readonly Tool[] | ((http: HttpStack) => readonly Tool[]),
+  limits: Parameters<typeof startHttpStack>[1] = {},
 ): Promise<McpStack> => {
   // Answers of MCP are JSON-RPC: their form is checked by the suite of the protocol, not by the description of the API.
-  const http = await startHttpStack({ tools: [], leaseSeconds: 3 }, {}, false);
+  const http = await startHttpStack({ tools: [], leaseSeconds: 3 }, limits, false);
   const { engine, projectId } = http.t;
   const served = await listen({ app: http.app, host: "127.0.0.1", port: 0 });
   const gateway = createEngineGateway({

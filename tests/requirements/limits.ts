@@ -14,6 +14,8 @@ export const rules = [
   { id: "LIM-tool-5", source: "interfaces 3", part: "engine", text: "A limit that is set, raised or taken away holds for the open calls at once; with service: plain it is refused by name." },
   { id: "LIM-project-1", source: "interfaces 3", part: "engine", text: "`concurrency` of a project delays the calls of all its tools; the plane's own managers hold no slot." },
   { id: "LIM-project-2", source: "interfaces 3", part: "engine", text: "`rate` and `queue` of a project refuse new calls with rate_limited and say when to come back; a used key answers all the same." },
+  { id: "LIM-project-4", source: "issue 12", part: "engine", text: "The `queue` limit of a project holds for requests and steps that arrive at the same moment, in all processes." },
+  { id: "LIM-bounds", source: "issue 12", part: "protocol", text: "Rates, windows and pauses of limits have bounds that the database can hold, the same at every door." },
   { id: "LIM-fair-1", source: "issue 20", part: "engine", text: "A claim is shared between the agents that have calls in the queue: the call of one does not wait for the thousand of another." },
   { id: "LIM-retry-1", source: "interfaces 3", part: "engine", text: "A failed attempt of a safe tool is tried again by its retry policy: by code, so often, so far apart, and not before the other side allows it; never without a policy and never for a tool that is not safe." },
   { id: "LIM-retry-2", source: "issue 20", part: "engine", text: "A retry waits as a row with its honest count of attempts, and ends with the last result when the attempts are used up." },

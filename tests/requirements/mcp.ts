@@ -10,5 +10,7 @@ export const rules = [
   { id: "API-MCP-5", source: "interfaces 3", part: "mcp", text: "The same call through UTP, HTTP and MCP is executed once and gives the same result card." },
   { id: "API-MCP-6", source: "interfaces 3", part: "mcp", text: "An MCP progress notification extends nothing but the lease's heartbeat, and cancellation reaches the server." },
   { id: "API-MCP-7", source: "interfaces 3", part: "mcp", text: "The identity of an MCP call is its body's tool name; a header that says otherwise is refused." },
+  { id: "API-MCP-12", source: "issue 12", part: "mcp", text: "A request that was made with a browser's session ends with the session." },
+  { id: "API-MCP-13", source: "issue 12", part: "mcp", text: "A call that a client of a session leaves behind keeps its place among the open requests of its token until it ends." },
   { id: "API-MCP-8", source: "interfaces 3", part: "mcp", text: "A caller's token is never passed on to an MCP server." },
 ] as const satisfies readonly Rule[];

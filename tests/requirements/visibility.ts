@@ -6,6 +6,7 @@ export const rules = [
   { id: "SEC-matrix", source: "security 14", part: "server", text: "Every route gives each role its own things and nothing of another agent, target or project, in status and in body; a route without a declared expectation fails." },
   { id: "SEC-route-gives", source: "security 16", part: "server", text: "A route that does not say what it gives, or gives it to a role that must not have it, is refused before the server listens." },
   { id: "SEC-own-given", source: "interfaces 4", part: "server", text: "An agent's token reads cards and boxes that its agent was given, and no others." },
+  { id: "SEC-own-token", source: "issue 12", part: "server", text: "A token of role agent that names no agent is an actor of its own: it sees and cancels what it started, over HTTP and MCP alike." },
   { id: "SEC-own-reused", source: "interfaces 4", part: "server", text: "Of a box that a turn it started shares with earlier turns, an agent's token sees the cards of its own turns, and it cannot give that box to a turn." },
   { id: "SEC-own-reserved", source: "security 2.1", part: "engine", text: "No agent is registered under a name that the events of the plane's own actors use." },
   { id: "SEC-own-action", source: "security 2.4", part: "server", doors: ["HTTP"], text: "The token of an agent asks for actions of its own agent only." },

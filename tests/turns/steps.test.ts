@@ -2,7 +2,7 @@
 
 import { stepIdOf, type Work } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
-import { codeOf, fingerprint, meddle } from "@toolplane/testkit";
+import { codeOf, fingerprint, MEDDLINGS, meddle, until, withClient } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import {
   advance,
@@ -302,4 +302,29 @@ test("[UTP-10.6-4] a turn that ends between its steps leaves none begun: it is f
     [stepId, "started"],
     [stepId, "failed"],
   ]);
+});
+
+test("[LIM-project-4] calls of a step that find the queue full when they are written are refused; the others go out", async () => {
+  await using t = await startTurnWorld();
+  const { projectId } = t;
+  await t.engine.projects.patchProject(projectId, { limits: { queue: 5 } });
+  await Promise.all([1, 2, 3, 4].map(() => t.engine.calls.dispatch({ projectId, toolName: "safe", arguments: {} })));
+  await t.engine.calls.claim({ projectId, target: "test", holder: "h", max: 4 });
+  const work = await takeTurn(t);
+  // Another process holds the queue and fills it, after the step was let in and before it is written.
+  const step = await withClient(t, async (client) => {
+    await client.query("begin");
+    await client.query("select pg_advisory_xact_lock(hashtextextended('toolplane queue ' || $1, 0))", [projectId]);
+    await client.query(MEDDLINGS.requeueRunning);
+    const committing = commit(t, work, call("safe"), call("safe"), call("unsafe"));
+    await until("the step waits for the queue", async () => {
+      const waiting = "select 1 from pg_locks where locktype = 'advisory' and not granted";
+      return (await t.rows(waiting)).length > 0;
+    });
+    await client.query("commit");
+    return committing;
+  });
+  expect(step.next).toBe("suspended");
+  expect(step.calls.map(({ refusal }) => refusal?.code)).toEqual([undefined, "rate_limited", "rate_limited"]);
+  expect(await t.engine.calls.list(projectId, { status: "queued" })).toHaveLength(5);
 });

@@ -28,3 +28,4 @@ export { checkHttpDefinition, createHttpExecutor } from "./http/http-executor.ts
 export { planAnswer } from "./http/plan-answer.ts";
 export { parseAuthScheme } from "./http/plan-auth.ts";
 export { readAnswer } from "./http/read-answer.ts";
+export { mcpTarget } from "./mcp/mcp-definitions.ts";

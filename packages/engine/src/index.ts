@@ -85,6 +85,7 @@ export type { ToolUsage } from "./stats/tool-usage.ts";
 // threads
 export { createThreads, type Threads } from "./threads/threads.ts";
 // tokens
+export { actorOfToken, isTokenActor } from "./tokens/token-actor.ts";
 export type { TokenWatch } from "./tokens/token-ends.ts";
 export { ROLES, type Role, type Token, type Tokens } from "./tokens/tokens.ts";
 // traces

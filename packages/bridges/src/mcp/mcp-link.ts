@@ -13,12 +13,20 @@ import {
 } from "@modelcontextprotocol/client";
 import { isToolplaneError, type JsonObject, ToolplaneError, understandError } from "@toolplane/protocol";
 import type { Log } from "@toolplane/sdk";
+import type { HostStatus } from "../hosts/host.ts";
 import { DEFAULT_HOST_LIMITS } from "../hosts/host-limits.ts";
 import { NO_CRASHES, planAnswered, planCrash, planStart, type RestartState } from "../hosts/plan-restart.ts";
 import type { ListedMcpTool } from "./mcp-definitions.ts";
 
-/** The SDK's, and how it ended, if it can say that. */
-export type McpTransport = Transport & { why?(): string | undefined };
+/** The SDK's; of a program, also how it ended, its process and its last words. */
+export type McpTransport = Transport & {
+  why?(): string | undefined;
+  pid?(): number | undefined;
+  lastWords?(): readonly string[];
+};
+
+/** What people see of a server; in the form in which a host is shown. */
+export type McpStatus = Pick<HostStatus, "processes" | "starts" | "crashes" | "breaker" | "lastFailure" | "lastStderr">;
 
 export interface McpLinkOptions {
   readonly name: string;
@@ -53,6 +61,7 @@ export interface McpLink {
   /** Rejects with `outcome_unknown` when the connection broke after the request had been sent. */
   callTool(request: McpCallRequest): Promise<McpCallAnswer>;
   isConnected(): boolean;
+  status(): McpStatus;
   close(): Promise<void>;
 }
 
@@ -77,9 +86,22 @@ export const createMcpLink = (options: McpLinkOptions): McpLink => {
   let restarts: RestartState = NO_CRASHES;
   let current: Promise<Connected> | undefined;
   let isUp = false;
+  let transport: McpTransport | undefined;
+  let [starts, crashes, inFlight, answered, startedAt] = [0, 0, 0, 0, 0];
+  let lastFailure: string | undefined;
+
+  const crashed = (why: string): void => {
+    restarts = planCrash(restarts, now(), DEFAULT_HOST_LIMITS, options.random());
+    crashes += 1;
+    lastFailure = why;
+  };
 
   const connect = async (): Promise<Connected> => {
-    const transport = options.open();
+    const opened = options.open();
+    transport = opened;
+    starts += 1;
+    startedAt = now();
+    answered = 0;
     const client = new Client(
       { name: "toolplane", version: options.version },
       { capabilities: {}, versionNegotiation: { mode: "auto" } },
@@ -95,12 +117,21 @@ export const createMcpLink = (options: McpLinkOptions): McpLink => {
       isUp = false;
       current = undefined;
       if (stopped.signal.aborted) return;
-      restarts = planCrash(restarts, now(), DEFAULT_HOST_LIMITS, options.random());
-      log.warn("the connection to an MCP server ended", { server: name, reason: transport.why?.() });
+      crashed(opened.why?.() ?? "its connection ended");
+      log.warn("the connection to an MCP server ended", { server: name, reason: opened.why?.() });
     };
-    await client.connect(transport, { timeout: CONNECT_MS });
+    try {
+      await client.connect(opened, { timeout: CONNECT_MS });
+    } catch (error) {
+      if (isToolplaneError(error)) throw error;
+      // A program that ended says more by how it ended than the SDK does by what it waited for.
+      const reason = opened.why?.() ?? reasonOf(error);
+      throw new ToolplaneError("upstream_unavailable", `MCP server ${name} cannot be reached: ${reason}`, {
+        cause: error,
+      });
+    }
     isUp = true;
-    return { client, why: () => transport.why?.() };
+    return { client, why: () => opened.why?.() };
   };
 
   /** The connection, or why there is none. */
@@ -121,25 +152,28 @@ export const createMcpLink = (options: McpLinkOptions): McpLink => {
       restarts = plan.state;
       const opening = connect();
       current = opening;
-      opening.catch(() => {
+      opening.catch((error: unknown) => {
         if (current === opening) {
           current = undefined;
-          restarts = planCrash(restarts, now(), DEFAULT_HOST_LIMITS, options.random());
+          crashed(reasonOf(error));
         }
       });
     }
-    try {
-      return await current;
-    } catch (error) {
-      if (isToolplaneError(error)) throw error;
-      throw new ToolplaneError("upstream_unavailable", `MCP server ${name} cannot be reached: ${reasonOf(error)}`, {
-        cause: error,
-      });
-    }
+    return current;
   };
 
   return {
     isConnected: () => isUp,
+    status: () => ({
+      processes: isUp
+        ? [{ pid: transport?.pid?.(), state: "ready", inFlight, answered, startedAt, extensions: [] }]
+        : [],
+      starts,
+      crashes,
+      breaker: { state: restarts.breaker, retryInMs: Math.max(0, restarts.notBefore - now()) },
+      lastFailure,
+      lastStderr: transport?.lastWords?.() ?? [],
+    }),
     async listTools(signal) {
       const { client } = await connection(signal);
       const { tools } = await client.listTools(undefined, { signal });
@@ -148,6 +182,7 @@ export const createMcpLink = (options: McpLinkOptions): McpLink => {
     },
     async callTool({ tool, arguments: args, meta, signal, timeoutMs, progress }) {
       const { client, why } = await connection(signal);
+      inFlight += 1;
       try {
         const answer = await client.callTool(
           { name: tool, arguments: args, _meta: meta },
@@ -158,6 +193,7 @@ export const createMcpLink = (options: McpLinkOptions): McpLink => {
           },
         );
         restarts = planAnswered(restarts);
+        answered += 1;
         return answer as unknown as McpCallAnswer;
       } catch (error) {
         if (isClosed(error))
@@ -167,6 +203,8 @@ export const createMcpLink = (options: McpLinkOptions): McpLink => {
             { cause: error },
           );
         throw error;
+      } finally {
+        inFlight -= 1;
       }
     },
     async close() {

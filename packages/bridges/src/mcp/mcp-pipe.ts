@@ -30,6 +30,9 @@ export interface McpPipeOptions {
 export interface McpPipe extends Transport {
   /** Why the program is gone; undefined while it runs. */
   why(): string | undefined;
+  pid(): number | undefined;
+  /** What it wrote to stderr last. */
+  lastWords(): readonly string[];
 }
 
 const LIMITS = createHostLimits();
@@ -117,6 +120,8 @@ export const createMcpPipe = ({ name, launch, secrets, guard, log, random }: Mcp
 
   const pipe: McpPipe = {
     why: () => why,
+    pid: () => program?.pid,
+    lastWords: () => words.last(),
     async start() {
       program = await startProgram({ name, launch, limits: LIMITS, guard, random });
       follow(program);

@@ -51,7 +51,7 @@ export const AuditPage = ({ project }: { readonly project: string }): ReactNode 
                       <td>
                         <When at={entry.at} />
                       </td>
-                      <td>
+                      <td className="whole">
                         <Text most={100}>{entry.act}</Text>
                       </td>
                       <td>

@@ -15,7 +15,7 @@ const DisplayView = ({ display }: { readonly display: Readonly<Record<string, un
   <dl className="display">
     {Object.entries(display).map(([name, value]) => (
       <div key={name}>
-        <dt>
+        <dt className={typeof value === "string" ? undefined : "visually-hidden"}>
           <Text most={NAME_CHARS}>{name}</Text>
         </dt>
         <dd>

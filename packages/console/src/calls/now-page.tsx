@@ -77,7 +77,7 @@ export const NowPage = ({ project }: { readonly project: string }): ReactNode =>
     <Page title="Now" lead={<HealthStrip project={project} />}>
       <Charts seconds={seconds} />
       <FilterBar filter={filter} />
-      {problem !== undefined && <ProblemNote problem={problem} onRetry={relist} />}
+      {problem !== undefined && <ProblemNote problem={problem} onRetry={problem.status === 403 ? undefined : relist} />}
       {!isListed && isEmpty && problem === undefined && <Loading what="calls" />}
       {isListed && isEmpty && <FirstCall project={project} />}
       {!isEmpty && shown.length === 0 && (

@@ -1,8 +1,9 @@
 // The limits of a project and of its tools, as the API shows them.
 
 export interface LimitBody {
-  /** Null: the limit of the project itself. */
+  /** Null without a target: the limit of the project itself. */
   readonly tool_name: string | null;
+  readonly target: string | null;
   readonly limits: Readonly<Record<string, unknown>>;
   readonly running: number;
   readonly waiting: number;

@@ -4,6 +4,7 @@ import { limitWords, planLimitLights } from "./plan-limits.ts";
 
 const limit = (tool_name: string | null, more: Partial<LimitBody> = {}): LimitBody => ({
   tool_name,
+  target: null,
   limits: { concurrency: 1 },
   running: 1,
   waiting: 0,
@@ -20,6 +21,7 @@ test.each([
   ["room", [limit("a"), limit(null)], [["good", "2 limits", undefined]]],
   ["one is reached", [limit("a", full), limit("b")], [["warn", "a is at its limit, 3 wait", "a"]]],
   ["a full one at which no call waits", [limit("a", { ...full, waiting: 0 })], [["good", "1 limit", "a"]]],
+  ["a target's", [limit(null, { ...open, target: "web" })], [["bad", "breaker of target web is open", undefined]]],
   ["the project's own", [limit(null, full)], [["warn", "the project is at its limit, 3 wait", undefined]]],
   [
     "an open breaker comes first, and is said once",

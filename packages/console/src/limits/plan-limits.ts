@@ -9,7 +9,8 @@ export interface LimitLight {
   readonly tool: string | undefined;
 }
 
-const nameOf = ({ tool_name }: LimitBody): string => tool_name ?? "the project";
+const nameOf = ({ tool_name, target }: LimitBody): string =>
+  tool_name ?? (target === null ? "the project" : `target ${target}`);
 
 const only = (items: readonly LimitBody[]): string | undefined =>
   items.length === 1 ? (items[0]?.tool_name ?? undefined) : undefined;

@@ -1,6 +1,6 @@
 // The command palette: type where to go. Ctrl+K or / opens it; arrows choose, Enter goes.
 
-import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useState } from "react";
 import type { AgentBody } from "../agents/agent-body.ts";
 import { type Page, projectPath, request } from "../api/request.ts";
 import { useLoad } from "../api/use-load.ts";
@@ -49,10 +49,19 @@ export const Palette = ({ project, onClose }: PaletteProps): ReactNode => {
     onClose();
     goTo(choice.place);
   };
+  // Enter came before the names of tools and agents: it counts when they are here, unless the text was changed meanwhile.
+  const [entered, setEntered] = useState<string>();
+  const [first] = shown;
+  useEffect(() => {
+    if (entered !== typed || first === undefined) return;
+    onClose();
+    goTo(first.place);
+  }, [entered, typed, first, onClose]);
   const keys = (event: KeyboardEvent): void => {
     if (event.key === "ArrowDown") setAt(Math.min(chosen + 1, shown.length - 1));
     else if (event.key === "ArrowUp") setAt(Math.max(chosen - 1, 0));
-    else if (event.key === "Enter") go(shown[chosen]);
+    else if (event.key === "Enter" && shown.length > 0) go(shown[chosen]);
+    else if (event.key === "Enter") setEntered(!names.isLoading ? undefined : typed);
     else return;
     event.preventDefault();
   };
@@ -88,7 +97,9 @@ export const Palette = ({ project, onClose }: PaletteProps): ReactNode => {
           </button>
         ))}
         {shown.length === 0 && (
-          <p className="muted">Nothing has this name. Paste the id of a call, a turn or a trace.</p>
+          <p className="muted">
+            {names.isLoading ? "Looking" : "Nothing has this name. Paste the id of a call, a turn or a trace."}
+          </p>
         )}
       </div>
     </Dialog>

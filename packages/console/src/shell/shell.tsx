@@ -1,6 +1,6 @@
 // The frame around every page: where you are, where you can go, and whether the page still hears the server.
 
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { useWaitingCount } from "../approvals/use-waiting-count.ts";
 import { useHub } from "../events/event-hub.tsx";
 import { Palette } from "../palette/palette.tsx";
@@ -145,8 +145,15 @@ const Navigation = ({ place, project }: { readonly place: Place; readonly projec
   const current = pageOf(place);
   const waiting = useWaitingCount(project);
   const pages = PROJECT_PAGES.filter((page) => page !== "audit" || rights.canOperate);
+  // On a phone the navigation is a strip that scrolls: the current page is in sight.
+  const strip = useRef<HTMLElement>(null);
+  const at = current ?? place.kind;
+  useEffect(() => {
+    if (at === undefined) return;
+    strip.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [at]);
   return (
-    <nav className="nav" aria-label="Pages">
+    <nav ref={strip} className="nav" aria-label="Pages">
       {project !== undefined &&
         pages.map((page) => (
           <Link key={page} to={{ kind: "page", project, page }} aria-current={current === page ? "page" : undefined}>
@@ -186,7 +193,7 @@ export const Shell = ({ place, children }: ShellProps): ReactNode => {
   const [opened, setOpened] = useState<"palette" | "keys">();
   const project = projectOf(place);
   useKeys(project, setOpened);
-  const close = (): void => setOpened(undefined);
+  const close = useCallback(() => setOpened(undefined), []);
   return (
     <div className="shell">
       <a className="skip" href="#main">

@@ -9,10 +9,9 @@
 //   that was committed, calls under those leases go back to the queue: no service knows of them.
 
 import { setImmediate as breathe } from "node:timers/promises";
-import { DEFAULT_CHANNEL, isToolplaneError, isTrustedActor, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import { DEFAULT_CHANNEL, isTrustedActor, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
 import { saidDepthError } from "@toolplane/protocol/agents";
 import { LRUCache } from "lru-cache";
-import { type Act, type Actor, recordActsOf } from "../audit/audit.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { Limits } from "../gates/limits.ts";
@@ -23,16 +22,13 @@ import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
 import { type Checked, finishCheck, LongCheck, withVerdict } from "../registry/schema-checks.ts";
-import type { Database, Statement } from "../sql/database.ts";
+import type { Database } from "../sql/database.ts";
 import type { CallPlaces } from "./call-places.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
 import {
-  bindDispatch,
   bindKeys,
   bindMade,
   bindRefusals,
-  DISPATCH,
-  DISPATCH_FRESH,
   type DispatchedRow,
   type DispatchRow,
   EXPLAIN_REFUSAL,
@@ -45,6 +41,7 @@ import {
 import { dispatchedOf, inLockOrder, keyedOutcome, madeOutcome, type Pending, refusalOf } from "./dispatch-outcome.ts";
 import { checkIdempotencyKey, headlessOrigin, originChain, planCall } from "./plan-call.ts";
 import type { Sha256 } from "./turn-chain.ts";
+import { writeCalls } from "./write-calls.ts";
 
 export interface DispatchDeps extends Limits {
   readonly db: Database;
@@ -83,19 +80,6 @@ const LARGE_CARD = 64 * 1024;
 
 const keepsChanging = (toolName: string): ToolplaneError =>
   new ToolplaneError("conflict", `the definition of ${toolName} kept changing; try again in a moment`);
-
-const UNIQUE_VIOLATION = "23505";
-
-/** One of the calls, or the card that goes with it, is there already. */
-const isTaken = (error: unknown): boolean =>
-  isToolplaneError(error) && (error.detail?.sqlstate === UNIQUE_VIOLATION || error.code === "conflict");
-
-const retriesOf = (items: readonly Pending[]): (Act & { readonly by: Actor })[] =>
-  items.flatMap(({ request: { actor: by, projectId, retryOf, toolName }, toolCallId }) => {
-    if (by === undefined || retryOf === undefined) return [];
-    const detail = { tool_name: toolName, retried_as: toolCallId };
-    return [{ by, projectId, act: "call.retried", subject: retryOf, detail }];
-  });
 
 export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlaces }): Dispatch => {
   const { db, definitions, faults, ids, sha256 } = deps;
@@ -196,31 +180,8 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
     await findKeyed(failed);
   };
 
-  /** Without keys all are new, unless an earlier run of this flush has written them; keys are often sent twice. */
-  const insert = async (open: readonly Pending[]): Promise<readonly DispatchedRow[]> => {
-    const rows = open.map((item) => item.row as DispatchRow);
-    const values = bindDispatch(rows, deps.republishSeconds);
-    const isAudited = open.some(({ request }) => request.actor !== undefined);
-    const run = (statement: Statement): Promise<DispatchedRow[]> =>
-      isAudited
-        ? db.transaction(async (tx) => {
-            const written = await tx.query<DispatchedRow>(statement, values);
-            await recordActsOf(tx, retriesOf(open.filter((_, index) => written[index]?.inserted === true)));
-            return written;
-          })
-        : db.query<DispatchedRow>(statement, values);
-    if (rows.every((row) => row.idempotencyKey === null)) {
-      try {
-        return await run(DISPATCH_FRESH);
-      } catch (error) {
-        if (!isTaken(error)) throw error;
-      }
-    }
-    return run(DISPATCH);
-  };
-
   /** Writes the calls; those that a waiting service may have as leased to it, and hands them over. */
-  const insertPlaced = async (open: readonly Pending[]): Promise<readonly DispatchedRow[]> => {
+  const insertPlaced = async (open: readonly Pending[]): Promise<readonly (DispatchedRow | undefined)[]> => {
     const placement = deps.places.place(
       open.map(({ row, free, request }) => ({
         row: row as DispatchRow,
@@ -229,9 +190,9 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
       })),
     );
     for (const [index, item] of open.entries()) item.row = placement.rows[index];
-    let written: readonly DispatchedRow[];
+    let written: readonly (DispatchedRow | undefined)[];
     try {
-      written = await insert(open);
+      written = await writeCalls(deps, open);
     } catch (error) {
       placement.drop(true);
       throw error;
@@ -247,8 +208,10 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
     const written = await insertPlaced(open);
     await faults.at("dispatch:after-commit");
     const clashed: Pending[] = [];
+    const refused = open.filter((item) => item.outcome !== undefined);
     for (const [index, item] of open.entries()) {
       const row = written[index];
+      if (item.outcome !== undefined) continue;
       if (row?.inserted === true && item.row !== undefined) {
         item.outcome = dispatchedOf(item.row, row.leased);
         item.queued = !row.leased;
@@ -256,7 +219,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
       } else if (row?.ready === true) clashed.push(item);
       else item.row = undefined;
     }
-    await findKeyed(items.filter((item) => item.outcome === undefined));
+    await findKeyed([...items.filter((item) => item.outcome === undefined), ...refused]);
     await findMade(clashed);
   };
 

@@ -114,7 +114,7 @@ export const createLeases = (deps: LeaseDeps): Leases => {
     return new Map(rows.map(leasedOf).map((call) => [call.lease.id, call]));
   };
 
-  /** Named calls that a limit holds; of those that the first statement refused. */
+  /** Tries the calls that the first statement refused again, as limited calls: they need the count of their gate. */
   const leaseLimited = async (rows: readonly LeaseRow[], perItem: LeasedCall[][]): Promise<void> => {
     const places = rows.flatMap((_, index) => (perItem[index]?.length === 0 ? [index] : []));
     if (places.length === 0) return;

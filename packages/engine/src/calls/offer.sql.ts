@@ -30,6 +30,9 @@ const CAN_HAVE_RUN = `(c.status = 'running' or (c.status = 'queued' and ${WANTED
   and (c.available_at < 'infinity' or ${PLAIN_WAS_SENT}) and ((c.pin is null and c.gate is null) or ${PLAIN_WAS_SENT})
   and ${SESSION_IS_FREE}))`;
 
-/** Under a lease: the one on the row, or without one while none is live and the call can have run (I6). */
+/**
+ * Whether a service may report under this lease id. With an id, it must be the id on the row. Without one, no lease may be live and
+ * the call must be one that can have run (I6).
+ */
 export const inHands = (leaseId: string): string => `c.status <> 'awaiting_approval' and (c.lease_id = ${leaseId}
   or (${leaseId} is null and (c.lease_id is null or c.lease_expires_at <= now()) and ${CAN_HAVE_RUN}))`;

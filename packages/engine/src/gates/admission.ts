@@ -1,6 +1,8 @@
 // Which new calls are let in: the limits that refuse. A refused call leaves nothing behind, and its caller is told when to come back.
 //   AD1. `rate` of a project: a bucket in the database, one for all processes. The project is the key that a caller cannot multiply.
-//   AD2. `queue` of a project: so many of its calls may wait. `queue` of the plane: so many calls may be open in all.
+//   AD2. `queue` of a project: so many of its calls may wait. Asked here before a call is planned, which keeps refused calls cheap; what
+//        holds the limit is the question in the transaction that writes the call (queue-places.ts). `queue` of the plane: so many
+//        calls may be open in all.
 //   AD3. A project without these limits is looked up once, and costs nothing from then on.
 
 import { burstOf, ToolplaneError } from "@toolplane/protocol";
@@ -18,10 +20,15 @@ import {
   READ_PROJECT_LIMITS,
   TAKE_TOKENS,
 } from "./admission.sql.ts";
+import type { QueueLimits } from "./queue-places.ts";
 
 export interface Admission {
   /** For each of so many new calls of the project: undefined when it is let in, else why it is not. */
   admit(projectId: string, count: number): Promise<readonly (ToolplaneError | undefined)[]>;
+  /** The `queue` limits of these projects; a project without one is left out. */
+  queueLimits(projectIds: Iterable<string>): Promise<QueueLimits>;
+  /** Why a call is refused that finds no place in the queue of its project. */
+  queueFull(projectId: string, queue: number): ToolplaneError;
   /** The limits of a project; from memory when they were asked for a moment ago. */
   limitsOf(projectId: string): Promise<ProjectLimits>;
   /** A call left the queue or the plane; tells callers how long a place takes to become free. */
@@ -80,6 +87,11 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
     return queue - (row?.queued ?? 0);
   };
 
+  const queueFull = (projectId: string, queue: number): ToolplaneError => {
+    const message = `project ${projectId} has ${queue} calls in its queue, which is its limit; try again later`;
+    return refuse(message, untilFree(), { limit: "queue", queue });
+  };
+
   return {
     async admit(projectId, count) {
       const all = (error: ToolplaneError | undefined): (ToolplaneError | undefined)[] => Array(count).fill(error);
@@ -91,9 +103,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
       let free = count;
       if (queue != null) {
         free = Math.max(Math.min(await placesLeft(projectId, queue), count), 0);
-        const message = `project ${projectId} has ${queue} calls in its queue, which is its limit; try again later`;
-        const full = refuse(message, untilFree(), { limit: "queue", queue });
-        verdicts.fill(full, free);
+        verdicts.fill(queueFull(projectId, queue), free);
       }
       if (rate == null || free === 0) return verdicts;
       const [grant] = await db.query<GrantRow>(TAKE_TOKENS, bindTokens(projectId, rate, burstOf(rate, "refuse"), free));
@@ -103,6 +113,15 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
       verdicts.fill(refuse(message, Math.ceil(waitMs / 1_000), { limit: "rate", rate }), granted, free);
       return verdicts;
     },
+    async queueLimits(projectIds) {
+      const limits = new Map<string, number>();
+      for (const projectId of new Set(projectIds)) {
+        const { queue } = await find(projectId);
+        if (queue != null) limits.set(projectId, queue);
+      }
+      return limits;
+    },
+    queueFull,
     limitsOf: find,
     freed() {
       freedAt = clock.now();

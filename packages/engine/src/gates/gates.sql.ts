@@ -2,6 +2,7 @@
 // the same statement as the lock would be of the moment before the lock.
 
 import { HOLDER, IS_DUE, mayRun, SESSION_STATE, take } from "../calls/lease.sql.ts";
+import { walkQueued } from "../calls/walk-queued.sql.ts";
 import { type GivenOf, given, inputOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
@@ -88,7 +89,7 @@ named as materialized (
 /** Shown at once; a project with more limited tools shows the first. */
 const MOST_SHOWN = 500;
 
-/** Every gate of a project: its own and those of its limited tools. $1 project. */
+/** Every gate of a project: its own, those of its limited tools, and of its targets those whose breaker has counted. $1 project. */
 export const READ_PROJECT_GATES: Statement = {
   name: "gates.read-of-project",
   text: `
@@ -99,7 +100,7 @@ with named as materialized (
     where t.project_id = $1 and t.limits is not null and t.status <> 'deleted' order by t.tool_name limit ${MOST_SHOWN})
   union all
   (select 1, g.project_id, g.gate, false from state.gates g
-    where g.project_id = $1 and g.gate >= '${TARGET_GATES}' and g.gate < '/target0'
+    where g.project_id = $1 and starts_with(g.gate, '${TARGET_GATES}')
       and (select p.limits -> 'target_breaker' from resource.projects p where p.project_id = $1) is not null
     order by g.gate limit ${MOST_SHOWN})
 )${STATE}`,
@@ -137,17 +138,9 @@ waiting as materialized (
   select w.ord, w.project_id, w.target, k.gate
     from wanted w
    cross join lateral (
-     with recursive walk as (
-       (select gate from state.live_calls
-         where project_id = w.project_id and target = w.target and gate is not null and status = 'queued' order by gate limit 1)
-       union all
-       select (select c.gate from state.live_calls c
-                where c.project_id = w.project_id and c.target = w.target and c.gate is not null and c.gate > k.gate and c.status = 'queued'
-                order by c.gate limit 1)
-         from walk k where k.gate is not null)
+     ${walkQueued("gate")}
      select gate from walk where gate is not null limit ${MOST_GATES}) k
-),
-${NAMED}${STATE}`,
+),${NAMED}${STATE}`,
 };
 
 export const bindPlaces = (rows: readonly { readonly projectId: string; readonly target: string }[]): unknown[] =>
@@ -170,8 +163,7 @@ waiting as materialized (
    cross join lateral (
      select gate, target from state.live_calls q
       where q.project_id = w.project_id and q.tool_call_id = w.tool_call_id and q.gate is not null and q.status = 'queued' offset 0) c
-),
-${NAMED}${STATE}`,
+),${NAMED}${STATE}`,
 };
 
 /** Not while a call of its session runs, and not before the calls of its session that came before it. */

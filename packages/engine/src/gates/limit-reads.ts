@@ -6,9 +6,9 @@ import { COUNT_WAITING, type GateRow, gateStateOf, READ_PROJECT_GATES, type Wait
 import { planRoom } from "./plan-room.ts";
 
 export interface LimitState {
-  /** Undefined: the limit of the project itself, or the breaker of a target. */
+  /** Undefined: the limit is the project's own, or a target's. */
   readonly toolName: string | undefined;
-  /** The target whose breaker it is. */
+  /** Of the breaker of a target; undefined otherwise. */
   readonly target: string | undefined;
   readonly limits: GateLimits;
   readonly running: number;
@@ -22,7 +22,7 @@ export interface LimitState {
 }
 
 export interface LimitReads {
-  /** The project's own limit first, if it has one; then the breakers of its targets that have counted runs; then its limited tools by name, the first 500. */
+  /** The project's own limit first, if it has one; then the breakers of its targets, then its limited tools; the first 500 of each. */
   list(projectId: string): Promise<readonly LimitState[]>;
 }
 
@@ -30,9 +30,9 @@ export interface LimitReads {
 const MAX_COUNTED = 100_000;
 
 /** Pure. */
-export const planLimitState = (state: GateState, waiting: number): LimitState => {
-  const { room, blockedBy, nextMs } = planRoom(state);
+const planLimitState = (state: GateState, waiting: number): LimitState => {
   const target = targetOfGate(state.gate);
+  const { room, blockedBy, nextMs } = planRoom(state);
   const isHeld = room === 0 && blockedBy !== undefined;
   const isOpen = state.limits.breaker !== undefined && state.openUntilMs !== null;
   return {

@@ -23,6 +23,7 @@ import {
   sharedByLane,
   take,
 } from "../calls/lease.sql.ts";
+import { walkQueued } from "../calls/walk-queued.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
 /** As many as one claim takes at most. */
@@ -37,14 +38,7 @@ heads as materialized (
   select w.ord, w.project_id, w.lease_id, w.holder, w.lease_seconds, w.max, w.sessions_first, h.tool_call_id, row_number() over (partition by w.ord order by h.available_at, h.tool_call_id) as place
     from wanted w
    cross join lateral (
-     with recursive walk as (
-       (select session from state.live_calls
-         where project_id = w.project_id and target = w.target and session is not null and status = 'queued' order by session limit 1)
-       union all
-       select (select c.session from state.live_calls c
-                where c.project_id = w.project_id and c.target = w.target and c.session is not null and c.session > k.session and c.status = 'queued'
-                order by c.session limit 1)
-         from walk k where k.session is not null)
+     ${walkQueued("session")}
      select first.*
        from walk k
       cross join lateral (

@@ -65,7 +65,7 @@ export interface Tokens {
 
 const SECRET_BYTES = 32;
 const MAX_REMEMBERED = 1_000;
-/** A ring can be lost (I13); a revoked token works at most this much longer. */
+/** How long a token is trusted without a look at its row. The bell of a revocation can be lost (I13); the token then works this much longer. */
 const REMEMBER_MS = 5_000;
 const MAX_PAGE = 500;
 const MAX_TTL_SECONDS = 100 * 366 * 24 * 3_600;

@@ -6,7 +6,7 @@
 //   When a tool's definition was replaced after the step was planned, the definition is read again and the step is planned
 //   again; the first plan leaves nothing behind.
 
-import { isErrorCode, isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import type { CallPlaces, Placement } from "../calls/call-places.ts";
 import {
   bindDispatch,
@@ -21,6 +21,7 @@ import { refusalOf } from "../calls/dispatch-outcome.ts";
 import type { Coalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { Limits } from "../gates/limits.ts";
+import { type QueueLimits, takeQueuePlaces } from "../gates/queue-places.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
 import { type Checked, finishCheck, LongCheck, withVerdict } from "../registry/schema-checks.ts";
 import type { Queryer } from "../sql/database.ts";
@@ -30,9 +31,10 @@ import { closeLedger, type Ledger, mergeWrites, openLedger } from "./ledger.ts";
 import { headInTurn, inboxChange, turnGoesOn } from "./plan-head.ts";
 import { resumeDeadline } from "./plan-resume.ts";
 import { type CallGround, isCall, noDefinition, type PlannedStep, planStep, stepHash } from "./plan-step.ts";
-import { refuseCalls } from "./refuse-calls.ts";
+import { FullQueues, type Planned, placesOf, refuseCalls, UnreadyCalls } from "./refuse-calls.ts";
+import { readOutcome, storedOutcome } from "./step-outcome.ts";
 import { type GuardPlan, inboxNotEmpty, readGuards } from "./terminal-guard.ts";
-import type { AgentKey, CommittedCall, CommittedStep, StepCommit, Work } from "./turn.ts";
+import type { AgentKey, CommittedStep, StepCommit, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { chainOfHead } from "./turn-row.ts";
 import type { StepWrite, TurnWrites } from "./turn-write-rows.sql.ts";
@@ -62,45 +64,8 @@ const MAX_REPLANS = 5;
 // Metadata travels in every event of the step.
 const MAX_METADATA_BYTES = 64 * 1024;
 
-/** Calls that the database refused; the transaction is rolled back and the step planned again. */
-class UnreadyCalls extends ToolplaneError {
-  readonly places: readonly { readonly item: number; readonly call: number; readonly ready: boolean }[];
-  constructor(places: UnreadyCalls["places"]) {
-    super("conflict", "the definitions of the called tools kept changing; try again in a moment");
-    this.places = places;
-  }
-}
-
 const anotherStep = (stepId: string): ToolplaneError =>
   new ToolplaneError("conflict", `step ${stepId} was committed with other content; what was written stands`);
-
-const storedOutcome = (step: CommittedStep): string =>
-  JSON.stringify({
-    ...step,
-    calls: step.calls.map(({ refusal, ...call }) => ({
-      ...call,
-      ...(refusal === undefined ? {} : { refusal: { code: refusal.code, message: refusal.message } }),
-    })),
-  });
-
-interface StoredCall extends Omit<CommittedCall, "refusal"> {
-  readonly refusal?: { readonly code: string; readonly message: string };
-}
-
-const readOutcome = (text: string): CommittedStep => {
-  const stored = JSON.parse(text) as Omit<CommittedStep, "calls"> & { readonly calls: readonly StoredCall[] };
-  return {
-    ...stored,
-    calls: stored.calls.map(({ refusal, ...call }) =>
-      refusal === undefined
-        ? call
-        : {
-            ...call,
-            refusal: new ToolplaneError(isErrorCode(refusal.code) ? refusal.code : "internal_error", refusal.message),
-          },
-    ),
-  };
-};
 
 const stepRow = (
   ledger: Ledger,
@@ -211,7 +176,7 @@ export const createCommitStep = (deps: CommitDeps) => {
 
   const dispatchCalls = async (
     tx: Queryer,
-    planned: readonly { readonly item: number; readonly plan: PlannedStep }[],
+    planned: readonly Planned[],
     placement: Placement,
   ): Promise<readonly DispatchedRow[]> => {
     const { rows } = placement;
@@ -219,15 +184,25 @@ export const createCommitStep = (deps: CommitDeps) => {
     await deps.faults.at("commit:before-dispatch");
     const written = await tx.query<DispatchedRow>(DISPATCH, bindDispatch(rows, deps.republishSeconds));
     if (written.every(({ inserted }) => inserted)) return written;
-    let next = 0;
-    const places = planned.flatMap(({ item, plan }) => {
-      const dispatched = plan.calls.flatMap(({ refusal }, call) => (refusal === undefined ? [call] : []));
-      return dispatched.flatMap((call) => {
-        const row = written[next++];
-        return row?.inserted === true ? [] : [{ item, call, ready: row?.ready === true }];
-      });
+    const places = placesOf(planned).flatMap((place, index) => {
+      const row = written[index];
+      return row?.inserted === true ? [] : [{ ...place, ready: row?.ready === true }];
     });
     throw new UnreadyCalls(places);
+  };
+
+  /** QP1. Held from here to the end of the transaction. */
+  const holdQueues = async (tx: Queryer, planned: readonly Planned[], limits: QueueLimits): Promise<void> => {
+    if (limits.size === 0) return;
+    const rows = planned.flatMap(({ plan }) => plan.rows.map(({ row }) => row));
+    const hasPlace = await takeQueuePlaces(tx, rows, limits);
+    if (!hasPlace.includes(false)) return;
+    const refused = placesOf(planned).flatMap(({ item, call }, index): [string, ToolplaneError][] => {
+      const projectId = rows[index]?.projectId ?? "";
+      if (hasPlace[index] === true) return [];
+      return [[`${item}/${call}`, deps.admission.queueFull(projectId, limits.get(projectId) ?? 0)]];
+    });
+    throw new FullQueues(new Map(refused));
   };
 
   /** Steps that call a tool which ends the turn, and the inboxes of their agents. */
@@ -250,14 +225,14 @@ export const createCommitStep = (deps: CommitDeps) => {
     tx: Queryer,
     items: readonly CommitItem[],
     grounds: readonly (readonly CallGround[])[],
-    place: CallPlaces["place"],
+    { place, limits }: { readonly place: CallPlaces["place"]; readonly limits: QueueLimits },
   ) => {
     const held = await holdWork(
       tx,
       items.map(({ work, step }) => ({ work, stepId: step.stepId })),
     );
     const outcomes: Outcome[] = [];
-    const planned: { item: number; plan: PlannedStep; ledger: Ledger; held: HeldWork }[] = [];
+    const planned: (Planned & { ledger: Ledger; held: HeldWork })[] = [];
     const guards = await guardsOf(tx, items, held, grounds);
     for (const [index, item] of items.entries()) {
       const one = held[index];
@@ -282,6 +257,7 @@ export const createCommitStep = (deps: CommitDeps) => {
         }
       }
     }
+    await holdQueues(tx, planned, limits);
     const dispatched = await dispatchCalls(tx, planned, place(planned.flatMap(({ plan }) => plan.rows)));
     const parts: TurnWrites[] = [];
     for (const { item, plan, ledger, held: one } of planned) {
@@ -297,16 +273,18 @@ export const createCommitStep = (deps: CommitDeps) => {
   const commit = async (
     items: readonly CommitItem[],
     grounds: readonly (readonly CallGround[])[],
+    limits: QueueLimits,
   ): Promise<readonly Outcome[]> => {
     let placement: Placement | undefined;
     let isSent = false;
     let done: Awaited<ReturnType<typeof attempt>>;
     try {
       done = await deps.db.transaction(async (tx) => {
-        const tried = await attempt(tx, items, grounds, (calls) => {
+        const place = (calls: Parameters<CallPlaces["place"]>[0]): Placement => {
           placement = deps.places.place(calls);
           return placement;
-        });
+        };
+        const tried = await attempt(tx, items, grounds, { place, limits });
         isSent = true;
         return tried;
       });
@@ -353,13 +331,16 @@ export const createCommitStep = (deps: CommitDeps) => {
       step.entries.filter(isCall).map((_, call) => ({ projectId, place: `${item}/${call}` })),
     );
     const refused = await refuseCalls(deps.admission, asked);
-    for (let round = 1; ; round++) {
+    for (let round = 1; ; ) {
       const grounds = await groundsOf(items, refused);
+      const limits = await deps.admission.queueLimits(asked.map(({ projectId }) => projectId));
       try {
-        return await commit(items, grounds);
+        return await commit(items, grounds, limits);
       } catch (error) {
-        if (!(error instanceof UnreadyCalls) || round === MAX_REPLANS) throw error;
-        await explain(items, error, refused);
+        // Each of these rounds refuses one more call at least.
+        if (error instanceof FullQueues) for (const [place, refusal] of error.refused) refused.set(place, refusal);
+        else if (!(error instanceof UnreadyCalls) || round++ === MAX_REPLANS) throw error;
+        else await explain(items, error, refused);
       }
     }
   };

@@ -1,7 +1,9 @@
-// Which calls of a step are refused by a limit before they are made. The step gets a failed result for each of them.
+// Which calls of a step are refused: by a limit before they are planned, or by the transaction that was to write them. The step gets a
+// failed result for each of them.
 
-import type { ToolplaneError } from "@toolplane/protocol";
+import { ToolplaneError } from "@toolplane/protocol";
 import type { Admission } from "../gates/admission.ts";
+import type { PlannedStep } from "./plan-step.ts";
 
 /** A call of a step; `place` names it within the flush. */
 export interface AskedCall {
@@ -25,3 +27,32 @@ export const refuseCalls = async (
   }
   return refused;
 };
+
+export interface Planned {
+  readonly item: number;
+  readonly plan: PlannedStep;
+}
+
+/** The calls that are to be written, in the order of their rows. */
+export const placesOf = (planned: readonly Planned[]): { readonly item: number; readonly call: number }[] =>
+  planned.flatMap(({ item, plan }) =>
+    plan.calls.flatMap(({ refusal }, call) => (refusal === undefined ? [{ item, call }] : [])),
+  );
+
+/** Calls that the database refused; the transaction is rolled back and the step planned again. */
+export class UnreadyCalls extends ToolplaneError {
+  readonly places: readonly { readonly item: number; readonly call: number; readonly ready: boolean }[];
+  constructor(places: UnreadyCalls["places"]) {
+    super("conflict", "the definitions of the called tools kept changing; try again in a moment");
+    this.places = places;
+  }
+}
+
+/** Calls for which the queue of their project has no place; the transaction is rolled back and the step planned without them. */
+export class FullQueues extends ToolplaneError {
+  readonly refused: ReadonlyMap<string, ToolplaneError>;
+  constructor(refused: ReadonlyMap<string, ToolplaneError>) {
+    super("rate_limited", "the queue of a project is full");
+    this.refused = refused;
+  }
+}

@@ -11,9 +11,9 @@ import type { HeadRow } from "./turn-row.ts";
 import type { InboxChange } from "./turn-write-rows.sql.ts";
 
 export interface GuardPlan {
-  /** Rows that are over. */
+  /** Closes the rows that no longer concern the turn. */
   readonly changes: readonly InboxChange[];
-  /** How many rows the turn has not seen. */
+  /** How many rows are left that the turn has not read. */
   readonly open: number;
 }
 

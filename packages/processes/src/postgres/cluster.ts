@@ -131,7 +131,7 @@ const removeHalfMade = async (cluster: string): Promise<void> => {
   }
 };
 
-/** The new name survives a loss of power. */
+/** Writes the directory to disk, so that a new name in it survives a loss of power. */
 const syncDirectory = async (path: string): Promise<void> => {
   const directory = await open(path, "r");
   try {

@@ -7,17 +7,26 @@ const MAX_SECONDS = 7 * 86_400;
 const MAX_IN_FLIGHT = 10_000;
 const MAX_PER_WINDOW = 1_000_000;
 
-const seconds = z.number().positive().max(MAX_SECONDS);
+/** A shorter window ends before a claim has answered. */
+const MIN_SECONDS = 0.01;
+/** Times in the database have microseconds: a higher rate could not be told from none. */
+const MAX_PER_SECOND = 1_000_000;
+
+const seconds = z.number().min(MIN_SECONDS).max(MAX_SECONDS);
 
 /** Calls in flight. */
 export const concurrencySchema = z.int().min(1).max(MAX_IN_FLIGHT);
 
 /** `limit` calls in `per_seconds`; `burst` of them at once. */
-export const rateSchema = z.strictObject({
-  limit: z.int().min(1).max(MAX_PER_WINDOW),
-  per_seconds: seconds,
-  burst: z.int().min(1).max(MAX_PER_WINDOW).optional(),
-});
+export const rateSchema = z
+  .strictObject({
+    limit: z.int().min(1).max(MAX_PER_WINDOW),
+    per_seconds: seconds,
+    burst: z.int().min(1).max(MAX_PER_WINDOW).optional(),
+  })
+  .refine(({ limit, per_seconds }) => limit / per_seconds <= MAX_PER_SECOND, {
+    message: `a rate is at most ${MAX_PER_SECOND} calls in a second`,
+  });
 
 export type Rate = z.infer<typeof rateSchema>;
 

@@ -21,7 +21,7 @@ export interface ApiRequest {
   readonly waitMs?: number | undefined;
   /** The longest silence in the middle of an answer before it counts as broken. */
   readonly silenceMs?: number | undefined;
-  /** Answers of every status are given to the caller, who reads them; without it a refusal is thrown. */
+  /** True: an answer of any status is returned, and the caller reads the status. Otherwise a refusal is thrown. */
   readonly anyStatus?: boolean | undefined;
 }
 

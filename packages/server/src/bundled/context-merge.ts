@@ -5,7 +5,7 @@
 //   CX3. The same call makes the same card, however often it runs.
 
 import { fence, fenceMark } from "@toolplane/agents";
-import { derivedUuid, type Engine, sha256 } from "@toolplane/engine";
+import { derivedUuid, type Engine, isTokenActor, sha256 } from "@toolplane/engine";
 import { CARD_TYPES, type Card, isTrustedActor, ToolplaneError, UsageError } from "@toolplane/protocol";
 import { projectCards } from "@toolplane/protocol/agents";
 import { defineTool, type Tool, type ToolCall } from "@toolplane/sdk";
@@ -33,7 +33,7 @@ const ownAmong = async (
   reader: Reader,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> => {
-  if (isTrustedActor(reader.agentId)) return new Set(ids);
+  if (isTrustedActor(reader.agentId) && !isTokenActor(reader.agentId)) return new Set(ids);
   const found = await ownership.of(kind, reader, ids);
   return new Set(ids.filter((id) => found.get(id) === true));
 };

@@ -21,7 +21,7 @@ export interface BusSetting {
   readonly replicas: number | undefined;
 }
 
-/** What JetStream allows. */
+/** The largest number that JetStream accepts. */
 const MAX_REPLICAS = 5;
 
 type Address = ReturnType<typeof parseNatsAddress>;

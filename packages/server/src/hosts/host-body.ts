@@ -1,4 +1,4 @@
-// A host as people and programs read it. The command's arguments are left out, because they may hold secrets.
+// A host, or an MCP server, as people and programs read it. The command's arguments are left out, because they may hold secrets.
 
 import { z } from "zod";
 import { anyObject, type BodyOf, text, textOrNull } from "../http/answers.ts";
@@ -8,6 +8,7 @@ import type { HostView } from "./host-life.ts";
 
 export const hostShape = z
   .strictObject({
+    kind: z.enum(["host", "mcp"]),
     name: text,
     target: text,
     state: z.enum(["starting", "ready", "failed", "elsewhere"]),
@@ -42,15 +43,16 @@ export const planElsewhere = (target: string, processes: readonly PlaneProcess[]
 };
 
 export const hostBody = (view: HostView, todo: string | undefined): BodyOf<typeof hostShape> => {
-  const { setting, phase, problem, description, tools, refused, host } = view;
+  const { kind, setting, program, phase, problem, description, tools, refused, host } = view;
   const status = host?.status();
   return {
+    kind,
     name: setting.name,
     target: setting.target,
     state: phase,
     problem: problem === undefined ? null : { code: problem.code, message: problem.message },
     todo: todo ?? null,
-    program: setting.options.command[0] ?? null,
+    program: program ?? null,
     session: setting.session,
     tools,
     refused: refused.map((tool) => ({ ...tool })),

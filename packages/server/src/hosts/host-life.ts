@@ -41,7 +41,10 @@ import { planHostTool } from "./plan-host-tool.ts";
 export type HostPhase = "starting" | "ready" | "failed" | "elsewhere";
 
 export interface HostView {
-  readonly setting: HostSetting;
+  readonly kind: "host" | "mcp";
+  readonly setting: Pick<HostSetting, "name" | "target" | "prefix" | "session">;
+  /** The program without its arguments, or the origin of an address. */
+  readonly program: string | undefined;
   readonly phase: HostPhase;
   /** Why it is not ready, in one sentence. */
   readonly problem: ToolplaneError | undefined;
@@ -49,7 +52,9 @@ export interface HostView {
   /** Names under which its tools are registered. */
   readonly tools: readonly string[];
   readonly refused: readonly RefusedHostTool[];
-  readonly host: Pick<ToolHost, "status"> | undefined;
+  readonly host:
+    | { status(): Omit<ReturnType<ToolHost["status"]>, "name" | "queued"> & { readonly queued?: number } }
+    | undefined;
 }
 
 export interface HostLifeOptions {
@@ -199,7 +204,9 @@ export const createHostLife = (options: HostLifeOptions): HostLife => {
   return {
     tried: tries.tried,
     view: () => ({
+      kind: "host",
       setting,
+      program: setting.options.command[0],
       phase,
       problem,
       description: host?.describe(),

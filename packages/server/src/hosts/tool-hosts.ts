@@ -68,11 +68,17 @@ const toolHostsOf = (projectId: string, views: () => readonly HostView[], lives:
   },
 });
 
-/** Hosts that another process runs. */
-export const listHosts = (settings: readonly HostSetting[], projectId: string): ToolHosts => {
-  const views = settings.map(
+/** Hosts and MCP servers that another process runs. */
+export const listHosts = (
+  settings: readonly HostSetting[],
+  projectId: string,
+  servers: readonly HostView[] = [],
+): ToolHosts => {
+  const hosts = settings.map(
     (setting): HostView => ({
+      kind: "host",
       setting,
+      program: setting.options.command[0],
       phase: "elsewhere",
       problem: undefined,
       description: undefined,
@@ -81,6 +87,7 @@ export const listHosts = (settings: readonly HostSetting[], projectId: string): 
       host: undefined,
     }),
   );
+  const views = [...hosts, ...servers];
   return toolHostsOf(projectId, () => views, []);
 };
 

@@ -165,7 +165,11 @@ export const createApp = (options: AppOptions): Hono => {
   };
 
   app.use(async (context, next) => {
-    checkHost(context.req.header("host"), context.req.header("origin"), options.hosts);
+    const forwardedProto = context.req.header("x-forwarded-proto");
+    checkHost(
+      { host: context.req.header("host"), origin: context.req.header("origin"), forwardedProto },
+      options.hosts,
+    );
     context.header("X-Content-Type-Options", "nosniff");
     context.header("Cache-Control", "no-store");
     await next();

@@ -1,7 +1,7 @@
 // Who asks: the holder of a bearer token, or a browser with a session. A request with an Authorization header is judged by it
 // alone, so a program never depends on cookies, and a page cannot mix the two.
 
-import type { BrowserSession, Engine, Token, TokenWatch } from "@toolplane/engine";
+import { actorOfToken, type BrowserSession, type Engine, type Token, type TokenWatch } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import { refuseForeignPage } from "../login/same-origin.ts";
@@ -10,7 +10,7 @@ import type { Caller } from "./route.ts";
 
 export const callerOf = (token: Token, session?: BrowserSession): Caller => ({
   token,
-  actorId: token.actorId ?? "sys.api",
+  actorId: actorOfToken(token),
   session,
 });
 

@@ -1,5 +1,6 @@
 // A web page must not be able to use a server on the user's machine. So the Host header must name a host we serve, and a request
-// from a page must come from our own host and port.
+// from a page must come from our own scheme, host and port. This server speaks http; a proxy in front that speaks TLS says so with
+// X-Forwarded-Proto. A page cannot send that header: a browser asks first, and is refused.
 
 import { isToken, showName, ToolplaneError } from "@toolplane/protocol";
 
@@ -24,6 +25,9 @@ const notOurName = (name: string | undefined): ToolplaneError =>
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
 
+export const isBehindTls = (forwardedProto: string | undefined): boolean =>
+  forwardedProto?.split(",")[0]?.trim().toLowerCase() === "https";
+
 /** `name:port` and `name` in one form, with the default port of the page's scheme, so that they can be compared. */
 const placeOf = (authority: string, scheme: string): string => {
   const lower = authority.toLowerCase();
@@ -32,22 +36,29 @@ const placeOf = (authority: string, scheme: string): string => {
 };
 
 /**
- * Whether the page was loaded from the address that the request goes to: the same host and the same port (the scheme's default
- * when none is written). The scheme itself is not compared: behind a proxy that speaks TLS, this server does not know its own.
+ * Whether the page was loaded from the address that the request goes to: the same scheme, host and port (the scheme's default when
+ * none is written).
  */
-const isOwnOrigin = (origin: string, host: string): boolean => {
+const isOwnOrigin = (origin: string, host: string, own: string): boolean => {
   const end = origin.indexOf("://");
   const scheme = origin.slice(0, end + 1).toLowerCase();
-  return Object.hasOwn(DEFAULT_PORTS, scheme) && placeOf(origin.slice(end + 3), scheme) === placeOf(host, scheme);
+  return scheme === own && placeOf(origin.slice(end + 3), scheme) === placeOf(host, scheme);
 };
 
-export const checkHost = (host: string | undefined, origin: string | undefined, served: readonly string[]): void => {
+export interface AskedAddress {
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  readonly forwardedProto: string | undefined;
+}
+
+export const checkHost = ({ host, origin, forwardedProto }: AskedAddress, served: readonly string[]): void => {
   const name = host === undefined ? undefined : hostName(host);
   if (host === undefined || name === undefined || !(LOOPBACK.has(name) || served.includes(name)))
     throw notOurName(name);
-  if (origin !== undefined && !isOwnOrigin(origin, host))
+  if (origin !== undefined && !isOwnOrigin(origin, host, isBehindTls(forwardedProto) ? "https:" : "http:"))
     throw new ToolplaneError(
       "auth_failed",
-      "requests from pages of another host or port are refused; a proxy in front must pass the Host header on with its port",
+      "requests from pages of another scheme, host or port are refused; a proxy in front must pass the Host header on with its port, " +
+        "and send X-Forwarded-Proto: https if it speaks TLS",
     );
 };

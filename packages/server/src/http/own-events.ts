@@ -1,6 +1,7 @@
 // Which events a caller may see. Callers that are not bound to an agent see all. An agent's token sees events about its agent and
 // about its own turns; the owners of turns are looked up once for a page of events and then remembered.
 
+import { isTokenActor } from "@toolplane/engine";
 import { HEADERS, isRecord, isTrustedActor, streamToken, tryParseSubject } from "@toolplane/protocol";
 import type { Own } from "./own.ts";
 
@@ -15,9 +16,10 @@ const turnOf = ({ headers, payload }: SeenEvent): string | undefined => {
   return typeof said === "string" ? said : undefined;
 };
 
-/** The subject names the agent. Parts of the plane are named by labels that an agent could also have as its id. */
+/** The subject names the agent. Parts of the plane are named by labels that an agent could also have as its id; a token's is unguessable. */
 const isAbout = (self: string, { subject }: SeenEvent): boolean => {
-  const parsed = isTrustedActor(self) ? undefined : tryParseSubject(subject);
+  const isNamed = !isTrustedActor(self) || isTokenActor(self);
+  const parsed = isNamed ? tryParseSubject(subject) : undefined;
   return parsed?.component === "agent" && parsed.target === streamToken(self);
 };
 

@@ -1,7 +1,7 @@
 // What a caller may see of a project's work.
 //   - People see all of it: admins, operators and viewers.
 //   - A token of role agent sees what its agent made, was given or started (the engine's ownership). A token that names no agent
-//     speaks for the API, and sees what was started over the API without an agent.
+//     sees what was started with it.
 // A route says in the table what it gives (route.ts); the application asks here before the handler runs.
 
 import type { Engine, OwnedKind, Token } from "@toolplane/engine";
@@ -32,7 +32,7 @@ const notYours = (who: Who, what: string): ToolplaneError => {
   return new ToolplaneError(
     "auth_failed",
     agent === undefined
-      ? `this token is of role agent, and ${what} was not started over the API: it takes an operator's`
+      ? `this token is of role agent and names no agent, and ${what} was not started with it: use an operator's token`
       : `this token speaks for agent ${agent}, and ${what} is not its own: the agent neither made, was given nor started it`,
   );
 };

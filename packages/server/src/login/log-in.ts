@@ -10,10 +10,11 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { actorOf } from "../http/actor-of.ts";
 import { callerOf, findSession, provenanceOf } from "../http/authenticate.ts";
+import { isBehindTls } from "../http/check-host.ts";
 import { parseBody, readBody } from "../http/read-body.ts";
 import { PEOPLE } from "../http/route.ts";
 import { whoamiOf } from "../http/whoami.ts";
-import type { LoginThrottle } from "./login-throttle.ts";
+import type { LoginThrottle, LoginTry } from "./login-throttle.ts";
 import { refuseForeignLogin } from "./same-origin.ts";
 import { forgetCookie, sessionCookie } from "./session-cookie.ts";
 
@@ -38,22 +39,25 @@ interface NodeEnv {
 const addressOf = (context: Context): string =>
   ((context.env ?? {}) as NodeEnv).incoming?.socket?.remoteAddress ?? "unknown";
 
-/** A proxy that speaks TLS says so; the page's own origin says it too. A wrong answer harms only the browser that asks. */
-const isSecure = (context: Context): boolean =>
-  context.req.header("x-forwarded-proto")?.split(",")[0]?.trim() === "https" ||
-  context.req.header("origin")?.startsWith("https://") === true;
+/** A wrong answer harms only the browser that asks. */
+const isSecure = (context: Context): boolean => isBehindTls(context.req.header("x-forwarded-proto"));
 
 const wrongRole = (role: string): ToolplaneError =>
   new ToolplaneError("auth_failed", `a token of role ${role} is for programs; people log in as ${PEOPLE.join(", ")}`);
 
-const refuse = async ({ engine, throttle, log }: LoginDeps, address: string, reason: string): Promise<void> => {
-  if (!throttle.failed(address)) return;
+interface Attempt {
+  readonly address: string;
+  readonly counted: LoginTry;
+}
+
+const refuse = async ({ engine, log }: LoginDeps, { address, counted }: Attempt, reason: string): Promise<void> => {
+  if (!counted.failed()) return;
   const by: Actor = { door: "http", tokenId: null, role: "none", actor: address };
   log.warn("a login was refused", { address, reason });
   await engine.logins.refused(by, reason);
 };
 
-const begin = async (deps: LoginDeps, context: Context, address: string): Promise<BegunSession> => {
+const begin = async (deps: LoginDeps, context: Context, attempt: Attempt): Promise<BegunSession> => {
   const { engine } = deps;
   const text = await readBody(context.req.raw, MAX_BODY_BYTES);
   const body = parseWith(loginBody, await parseBody(text), "the body");
@@ -61,7 +65,7 @@ const begin = async (deps: LoginDeps, context: Context, address: string): Promis
   if ("code" in body) {
     const begun = await engine.logins.beginWithCode(body.code, browser);
     if (begun !== undefined) return begun;
-    await refuse(deps, address, "the code is unknown, used or expired");
+    await refuse(deps, attempt, "the code is unknown, used or expired");
     throw new ToolplaneError("unauthorized", "this login link is unknown, expired or was used already", {
       detail: { todo: "make a new one with: toolplane console" },
     });
@@ -70,16 +74,16 @@ const begin = async (deps: LoginDeps, context: Context, address: string): Promis
   if (token !== undefined && !PEOPLE.includes(token.role)) throw wrongRole(token.role);
   const begun = token && (await engine.logins.beginWithToken(token, browser));
   if (begun !== undefined) return begun;
-  await refuse(deps, address, "the token is unknown, expired or revoked");
+  await refuse(deps, attempt, "the token is unknown, expired or revoked");
   throw new ToolplaneError("unauthorized", "the token is unknown, expired or revoked");
 };
 
 export const logIn = async (deps: LoginDeps, context: Context): Promise<Response> => {
   refuseForeignLogin(provenanceOf(context), context.req.header("host") ?? "");
   const address = addressOf(context);
-  deps.throttle.check(address);
+  using counted = deps.throttle.begin(address);
   const before = await findSession(deps.engine, context);
-  const { session, secret } = await begin(deps, context, address);
+  const { session, secret } = await begin(deps, context, { address, counted });
   const caller = callerOf(session.token, session);
   if (before !== undefined) await deps.engine.logins.end(before.sessionId, actorOf(caller));
   const seconds = (session.expiresAt.getTime() - session.beganAt.getTime()) / 1_000;

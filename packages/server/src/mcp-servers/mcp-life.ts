@@ -1,8 +1,8 @@
 // The life of one configured MCP server: connected, its tools registered, served; or failed with a reason, and tried again. No
 // failure here stops the stack; it is logged once per reason and shown by `why`.
 
-import { createRetrySafe } from "@toolplane/bridges";
-import { createMcpExecutor, createMcpLink, defineMcpTools, type McpLink, mcpTarget } from "@toolplane/bridges/mcp";
+import { createRetrySafe, mcpTarget } from "@toolplane/bridges";
+import { createMcpExecutor, createMcpLink, defineMcpTools, type McpLink } from "@toolplane/bridges/mcp";
 import { type Actor, type Engine, sha256 } from "@toolplane/engine";
 import { type Backoff, ToolplaneError, understandError } from "@toolplane/protocol";
 import {
@@ -14,9 +14,11 @@ import {
   type ToolGateway,
   type ToolService,
 } from "@toolplane/sdk";
+import type { HostView } from "../hosts/host-life.ts";
 import { startTries } from "../tool-sources/tries.ts";
 import { readVersion } from "../up/version.ts";
 import type { McpSetting } from "./mcp-settings.ts";
+import { planMcpView } from "./mcp-view.ts";
 import { type McpMeans, openTransport, secretsOf } from "./open-transport.ts";
 import { dropLeftOut, explainChange, type Registry, registerTools, type ServedMcpTool } from "./register-tools.ts";
 
@@ -32,6 +34,7 @@ export interface McpLife {
   readonly tried: Promise<void>;
   /** Why it is not ready; undefined when it is. */
   problem(): ToolplaneError | undefined;
+  view(): HostView;
   stop(drainMs: number): Promise<void>;
 }
 
@@ -55,6 +58,8 @@ export const createMcpLife = (options: McpLifeOptions): McpLife => {
     `MCP server ${name} is starting`,
   );
   let told: string | undefined;
+  let phase: HostView["phase"] = "starting";
+  let refused: HostView["refused"] = [];
 
   const register = async (open: McpLink): Promise<void> => {
     const listed = await open.listTools(stopping.signal);
@@ -65,7 +70,8 @@ export const createMcpLife = (options: McpLifeOptions): McpLife => {
     const registered = await registerTools(registry, defined.tools);
     await dropLeftOut(registry, defined.leftOut);
     served = registered.served;
-    for (const { name: tool, reason } of [...defined.refused, ...registered.refused])
+    refused = [...defined.refused, ...registered.refused];
+    for (const { name: tool, reason } of refused)
       options.log.warn("a tool of an MCP server is left out", { server: name, tool, reason });
     for (const { definition, isChanged } of served)
       if (isChanged)
@@ -143,12 +149,14 @@ export const createMcpLife = (options: McpLifeOptions): McpLife => {
     if (stopping.signal.aborted) return;
     serve(link, secrets);
     problem = undefined;
+    phase = "ready";
     log.info("an MCP server is ready", { server: name, tools: served.length });
   };
 
   const failed = (error: unknown): "again" => {
     const { code, message } = understandError(error, { keepMessage: true });
     problem = new ToolplaneError(code, message);
+    phase = "failed";
     // Logged once per reason: a server that stays away would log the same every minute.
     if (told !== message) options.log.error("an MCP server cannot be used", { server: name, code, reason: message });
     told = message;
@@ -159,6 +167,15 @@ export const createMcpLife = (options: McpLifeOptions): McpLife => {
   return {
     tried: tries.tried,
     problem: () => problem,
+    view: () => ({
+      ...planMcpView(setting),
+      phase,
+      // While it starts, that is all there is to say.
+      problem: phase === "failed" ? problem : undefined,
+      tools: served.map(({ definition }) => definition.tool_name),
+      refused,
+      host: link,
+    }),
     async stop(drainMs) {
       const ended = tries.stop();
       stopping.abort();

@@ -1,7 +1,7 @@
 // All MCP servers of the configuration, in a process with the role tools.
 
 import { hostname } from "node:os";
-import { mcpTarget } from "@toolplane/bridges/mcp";
+import { mcpTarget } from "@toolplane/bridges";
 import type { Engine } from "@toolplane/engine";
 import type { Guard } from "@toolplane/processes";
 import type { Clock, Log, Random } from "@toolplane/sdk";
@@ -15,7 +15,7 @@ import { createMcpEgress } from "./open-transport.ts";
 
 export interface McpServers {
   problemOf(projectId: string, target: string): HostProblem | undefined;
-  /** The same answer to why a call is not taken, whether its target is a host's or an MCP server's. */
+  /** One list of hosts and MCP servers, and one answer to why a call is not taken, whosever its target is. */
   beside(toolHosts: ToolHosts): ToolHosts;
   readonly tried: Promise<void>;
   stop(drainMs: number): Promise<void>;
@@ -70,6 +70,10 @@ export const startMcpServers = (options: StartMcpOptions): McpServers => {
     problemOf,
     beside: (toolHosts) => ({
       ...toolHosts,
+      list: (project) => [
+        ...toolHosts.list(project),
+        ...(project === projectId ? [...lives.values()].map((life) => life.view()) : []),
+      ],
       problemOf: (project, target) => toolHosts.problemOf(project, target) ?? problemOf(project, target),
     }),
     tried: Promise.all([...lives.values()].map(({ tried }) => tried)).then(() => undefined),

@@ -13,6 +13,8 @@ export interface McpAsk extends Pick<RouteCall<unknown, unknown>, "engine" | "to
   readonly signal: AbortSignal;
   /** The client has gone. */
   readonly gone: AbortSignal;
+  /** For as long as a call is waited for: the request keeps its place among those of its token, also when its client has gone. */
+  readonly waits: () => Disposable;
 }
 
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";

@@ -24,6 +24,7 @@ import { createMcpServer, TASK_METHODS } from "./mcp-server.ts";
 import { createMcpSessions, type McpSessions } from "./mcp-sessions.ts";
 import { endWith, isStream, rpcError } from "./mcp-streams.ts";
 import { planMcpTool } from "./mcp-tools.ts";
+import { createMcpWaits } from "./mcp-waits.ts";
 import { watchTools } from "./watch-tools.ts";
 
 type Call = RouteCall<unknown, unknown>;
@@ -35,6 +36,8 @@ interface Work {
   readonly address: McpAddress;
   /** Aborted when the client goes, its token ends, or the server drains. */
   readonly hold: AbortSignal;
+  /** The same without the client: it may come back. */
+  readonly lost: AbortSignal;
   /** Gives back what the request holds. */
   readonly ended: () => void;
 }
@@ -58,7 +61,10 @@ const sessionsOf = (() => {
   };
 })();
 
-const askOf = ({ call, address }: Work, signal: AbortSignal): McpAsk => ({
+/** A request that stands for itself is held until its answer is over, and its waits end with it. */
+const NO_PLACE = (): Disposable => ({ [Symbol.dispose]: () => undefined });
+
+const askOf = ({ call, address }: Work, signal: AbortSignal, waits = NO_PLACE): McpAsk => ({
   engine: call.engine,
   toolHosts: call.toolHosts,
   caller: call.caller,
@@ -69,6 +75,7 @@ const askOf = ({ call, address }: Work, signal: AbortSignal): McpAsk => ({
   agents: address.agents,
   signal,
   gone: call.context.req.raw.signal,
+  waits,
 });
 
 /** The SDK hands this to the handlers of the request; it holds no token. */
@@ -168,19 +175,20 @@ const serveLegacy = async (work: Work): Promise<Response> => {
   }
   const known = isInitializeRequest(body) ? await sessions.open(owner, makeLegacyServer) : sessions.find(owner, id);
   // The wait of a session's call goes on when its connection breaks: the client may fetch the result when it comes back.
-  const ask = askOf(work, known === undefined ? hold : call.draining);
+  const { answered, waits } = createMcpWaits(ended);
+  const ask = known === undefined ? askOf(work, hold) : askOf(work, work.lost, waits);
   const options = { authInfo: authOf(call, ask), ...(body === undefined ? {} : { parsedBody: body }) };
   if (known !== undefined) {
     const response = await known.transport.handleRequest(bare(call, new Headers(raw.headers)), options);
     if (raw.method === "DELETE") await sessions.close(owner, id);
     if (!isStream(response)) {
-      ended();
+      answered();
       return response;
     }
     const stop = raw.method === "GET" ? tellOfChanges(call, known.server) : () => undefined;
     return endWith(response, hold, () => {
       stop();
-      ended();
+      answered();
     });
   }
   if (raw.method !== "POST") {
@@ -232,7 +240,8 @@ export const serveMcp = async (call: Call): Promise<Response> => {
   // A request counts as answered when its stream begins, but its token is watched and its place is taken until the stream ends.
   const place = call.batchReaders.open(caller.token.tokenId);
   const watch = watchCaller(engine, caller);
-  const hold = AbortSignal.any([raw.signal, draining, watch.ended]);
+  const lost = AbortSignal.any([draining, watch.ended]);
+  const hold = AbortSignal.any([raw.signal, lost]);
   let isHeld = true;
   const ended = (): void => {
     if (!isHeld) return;
@@ -242,7 +251,7 @@ export const serveMcp = async (call: Call): Promise<Response> => {
   };
   try {
     const isLegacy = raw.method !== "POST" || (await isLegacyRequest(bare(call, new Headers(raw.headers)), body));
-    return await (isLegacy ? serveLegacy : serveModern)({ call, body, address, hold, ended });
+    return await (isLegacy ? serveLegacy : serveModern)({ call, body, address, hold, lost, ended });
   } catch (error) {
     ended();
     throw error;

@@ -99,6 +99,7 @@ export const createMcpServer = (options: McpServerOptions): McpServer => {
     // A canceled request gets no answer: its stream would stay open until the client goes.
     context.mcpReq.signal.addEventListener("abort", () => context.http?.closeSSE?.(), { once: true });
     const ask = askIn(context);
+    using _place = ask.waits();
     if (params.name === RUN_AGENT && ask.agents.length > 0)
       return (await runAgent(ask, { arguments: params.arguments ?? {}, meta: context.mcpReq._meta })) as never;
     const outcome = await callTool(ask, {

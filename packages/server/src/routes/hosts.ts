@@ -13,7 +13,7 @@ export const hostRoutes: readonly Route[] = [
     path: "/projects/:project/hosts",
     roles: PEOPLE,
     gives: "work",
-    summary: "The tool hosts of the configuration: what runs, what does not and why.",
+    summary: "The tool hosts and MCP servers of the configuration: what runs, what does not and why.",
     query: pageQuery,
     answers: { 200: pageOf(hostShape) },
     handle: async (call) => {

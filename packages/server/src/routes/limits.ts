@@ -11,8 +11,8 @@ import { PEOPLE, type Route, route } from "../http/route.ts";
 
 const limitShape = z
   .strictObject({
-    tool_name: textOrNull.meta({ description: "Null: the limit of the project itself." }),
-    target: textOrNull.meta({ description: "The target whose breaker it is (`target_breaker` of the project)." }),
+    tool_name: textOrNull.meta({ description: "Null without a target: the limit of the project itself." }),
+    target: textOrNull.meta({ description: "The breaker of this target." }),
     limits: anyObject,
     running: z.int(),
     waiting: z.int(),
@@ -74,10 +74,8 @@ export const limitRoutes: readonly Route[] = [
       const projectId = call.params.project ?? "";
       await refuseUnknownProject(call.engine, projectId);
       const states = await call.engine.limits.list(projectId);
-      // A space is before every letter: the project's own limit comes first, and no cursor is empty.
-      const keyOf = ({ toolName, target }: LimitState): string =>
-        toolName ?? (target === undefined ? " " : `/target/${target}`);
-      const page = pageOfKnown(states, keyOf, call.query);
+      // A space is before every letter: the project's own limit comes first, then its targets; and no cursor is empty.
+      const page = pageOfKnown(states, ({ toolName, target }) => toolName ?? ` ${target ?? ""}`, call.query);
       return answerPage(call, page.items.map(limitBody), page.nextCursor);
     },
   }),

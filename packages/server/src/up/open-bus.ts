@@ -51,7 +51,7 @@ const readPassword = (path: string | undefined): string | undefined => {
   return password;
 };
 
-/** Reads the files the setting names: what is wrong with them needs no server to be said. */
+/** Reads the files that the setting names. Faults in them are reported before any connection is tried. */
 export const readNatsOptions = (setting: BusSetting, name: string): NatsOptions => {
   const ca = readText(setting.ca, "the certificate authority");
   const cert = readText(setting.cert, "the certificate");

@@ -19,6 +19,7 @@ import { createNatsGateway, type NatsGateway } from "../gateway/nats-gateway.ts"
 import type { ServiceMeans } from "../gateway/serve-across.ts";
 import { listHosts, startHosts, type ToolHosts } from "../hosts/tool-hosts.ts";
 import type { McpServers } from "../mcp-servers/mcp-servers.ts";
+import { planMcpView } from "../mcp-servers/mcp-view.ts";
 import { runMcpServers } from "../mcp-servers/run-mcp-servers.ts";
 import { createEnvSource } from "../secrets/env-grants.ts";
 import type { WebhookDelivery } from "../webhooks/deliver-webhooks.ts";
@@ -138,7 +139,7 @@ export const startServices = async (services: Services, options: ServicesOptions
   const { engine, settings, link, log } = options;
   const offset = await measureOffset(options);
   const means = (what: string) => meansOf(what, offset, options);
-  services.toolHosts = listHosts(settings.hosts, settings.project);
+  services.toolHosts = listHosts(settings.hosts, settings.project, settings.mcpServers.map(planMcpView));
   if (settings.roles.includes("tools")) {
     services.bundled = serveBundled(means("bundled tools"));
     services.web = runHttpGet({ ...means("http_get"), settings });

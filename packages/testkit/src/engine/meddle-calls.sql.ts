@@ -20,6 +20,7 @@ insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, has
   addOldCard: `
 insert into cards.cards (project_id, card_id, type, author_id, hash, body) values ('p', 'card_queued', 'tool.call', 'sys.api', 'hash', '{}')`,
   addOldProject: "insert into resource.projects (project_id, title, owner_id) values ('p', 'p', 'o')",
+  requeueRunning: "update state.live_calls set status = 'queued' where status = 'running'",
   ageAllCalls: `
 with open as (
   update state.live_calls set created_at = created_at - interval '40 days', tool_call_id = '000' || substr(tool_call_id, 4)

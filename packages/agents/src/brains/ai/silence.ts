@@ -7,7 +7,7 @@ export interface SilenceWatch {
   /** Aborts when it was silent for too long. */
   readonly signal: AbortSignal;
   alive(): void;
-  /** No more watching. */
+  /** Stops the watch; the signal will not abort any more. */
   end(): void;
 }
 

@@ -49,13 +49,14 @@ const hosts: Command = {
   least: 0,
   most: 0,
   options: ["project"],
-  summary: "list the tool hosts of a project: what runs, what does not and why",
+  summary: "list the tool hosts and MCP servers of a project: what runs, what does not and why",
   async run(context) {
     const { client, project } = context;
     showPage(context, await client.request({ path: pathOf("projects", project, "hosts") }), {
-      empty: `project ${project} has no tool hosts; name one under hosts in toolplane.yaml`,
+      empty: `project ${project} has no tool hosts; name one under hosts or mcp_servers in toolplane.yaml`,
       columns: [
         { title: "HOST", value: (host) => textOf(host, "name") },
+        { title: "KIND", value: (host) => textOf(host, "kind") },
         { title: "STATE", value: (host) => textOf(host, "state"), tone: (host) => toneOf(textOf(host, "state")) },
         { title: "TARGET", value: (host) => textOf(host, "target") },
         { title: "PROCESSES", value: (host) => (Array.isArray(host.processes) ? host.processes.length : 0) },

@@ -57,7 +57,7 @@ const upload = (payload: string): Request =>
 export interface NatsDesk {
   /** The question, as the judges will see it. */
   read(message: BareMessage): Question | undefined;
-  /** The items of an exchange, as the questions they would have been alone. */
+  /** Splits an exchange into its items; each is the question that a service would have sent for this item alone. */
   itemsOf(question: Question, message: BareMessage): readonly Question[];
   answer(question: Question, message: BareMessage): Promise<NatsAnswer>;
 }

@@ -1,0 +1,78 @@
+// The write of a flush of direct calls: one statement, and for calls of projects with a `queue` limit a transaction that counts their
+// queues first (QP1). The retries that an operator asked for are written down in the audit with the calls.
+
+import { isToolplaneError } from "@toolplane/protocol";
+import { type Act, type Actor, recordActsOf } from "../audit/audit.ts";
+import type { Admission } from "../gates/admission.ts";
+import { type QueueLimits, takeQueuePlaces } from "../gates/queue-places.ts";
+import type { Database, Queryer, Statement } from "../sql/database.ts";
+import { bindDispatch, DISPATCH, DISPATCH_FRESH, type DispatchedRow, type DispatchRow } from "./dispatch.sql.ts";
+import type { Pending } from "./dispatch-outcome.ts";
+
+export interface WriteCallsDeps {
+  readonly db: Database;
+  readonly admission: Pick<Admission, "queueLimits" | "queueFull">;
+  readonly republishSeconds: number | null;
+}
+
+/** One for each call; undefined: it found no place in the queue of its project, and its outcome says so. */
+type Written = readonly (DispatchedRow | undefined)[];
+
+const UNIQUE_VIOLATION = "23505";
+
+/** One of the calls, or the card that goes with it, is there already. */
+const isTaken = (error: unknown): boolean =>
+  isToolplaneError(error) && (error.detail?.sqlstate === UNIQUE_VIOLATION || error.code === "conflict");
+
+const retriesOf = (items: readonly Pending[]): (Act & { readonly by: Actor })[] =>
+  items.flatMap(({ request: { actor: by, projectId, retryOf, toolName }, toolCallId }) => {
+    if (by === undefined || retryOf === undefined) return [];
+    const detail = { tool_name: toolName, retried_as: toolCallId };
+    return [{ by, projectId, act: "call.retried", subject: retryOf, detail }];
+  });
+
+const rowOf = (item: Pending): DispatchRow => item.row as DispatchRow;
+
+const writeAll = (deps: WriteCallsDeps, db: Queryer, statement: Statement, items: readonly Pending[]) =>
+  db.query<DispatchedRow>(statement, bindDispatch(items.map(rowOf), deps.republishSeconds));
+
+const writePlaced = async (
+  deps: WriteCallsDeps,
+  tx: Queryer,
+  statement: Statement,
+  items: readonly Pending[],
+  limits: QueueLimits,
+): Promise<Written> => {
+  const hasPlace = await takeQueuePlaces(tx, items.map(rowOf), limits);
+  for (const [index, item] of items.entries()) {
+    const { projectId } = item.request;
+    item.outcome =
+      hasPlace[index] === true ? undefined : deps.admission.queueFull(projectId, limits.get(projectId) ?? 0);
+  }
+  const placed = items.filter((_, index) => hasPlace[index] === true);
+  const rows = placed.length === 0 ? [] : await writeAll(deps, tx, statement, placed);
+  const written = new Map(placed.map((item, index) => [item, rows[index]]));
+  return items.map((item) => written.get(item));
+};
+
+/** Without keys all are new, unless an earlier run of this flush has written them; keys are often sent twice. */
+export const writeCalls = async (deps: WriteCallsDeps, items: readonly Pending[]): Promise<Written> => {
+  const isAudited = items.some(({ request }) => request.actor !== undefined);
+  const limits = await deps.admission.queueLimits(items.map(({ request }) => request.projectId));
+  const run = (statement: Statement): Promise<Written> =>
+    isAudited || limits.size > 0
+      ? deps.db.transaction(async (tx) => {
+          const written = await writePlaced(deps, tx, statement, items, limits);
+          await recordActsOf(tx, retriesOf(items.filter((_, index) => written[index]?.inserted === true)));
+          return written;
+        })
+      : writeAll(deps, deps.db, statement, items);
+  if (items.every((item) => rowOf(item).idempotencyKey === null)) {
+    try {
+      return await run(DISPATCH_FRESH);
+    } catch (error) {
+      if (!isTaken(error)) throw error;
+    }
+  }
+  return run(DISPATCH);
+};

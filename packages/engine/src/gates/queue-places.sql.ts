@@ -1,0 +1,37 @@
+// The places in the queues of projects that have a `queue` limit. The lock is a statement of its own: a statement sees what was
+// committed before it began, so the count must begin after the lock is held.
+
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+
+export interface QueueLimit {
+  readonly projectId: string;
+  readonly queue: number;
+}
+
+const limits = setInput<QueueLimit>([
+  ["projectId", "text"],
+  ["queue", "integer"],
+]);
+
+/** Held until the transaction ends. $1 projects, in the order in which all transactions take them. */
+export const LOCK_QUEUES: Statement = {
+  name: "gates.lock-queues",
+  text: `
+select pg_advisory_xact_lock(hashtextextended('toolplane queue ' || p.project_id, 0))
+  from unnest($1::text[]) with ordinality as p (project_id, ord) order by p.ord`,
+};
+
+/** How many calls of each project are queued, counted up to its limit. */
+export const COUNT_QUEUES: Statement = {
+  name: "gates.count-queues",
+  text: `
+select i.project_id, q.queued
+  from ${limits.from}
+ cross join lateral (
+   select count(*)::int as queued
+     from (select 1 from state.live_calls c where c.project_id = i.project_id and c.status = 'queued' limit i.queue) one
+   offset 0) q`,
+};
+
+export const bindQueueLimits = (rows: readonly QueueLimit[]): unknown[] => limits.bind(rows);

@@ -1,0 +1,50 @@
+// Which new calls still find a place in the queue of a project with a `queue` limit, decided in the transaction that writes them.
+//   QP1. The transaction holds the lock of the project's queue until it ends. So requests that arrive together are counted one after
+//        the other, in all processes, and the limit is never passed.
+//   QP2. All transactions take the locks in one order, and before they wait for anything that another one may hold.
+//   QP3. A transaction without calls of a limited project runs no statement for this.
+
+import type { Queryer } from "../sql/database.ts";
+import { bindQueueLimits, COUNT_QUEUES, LOCK_QUEUES, type QueueLimit } from "./queue-places.sql.ts";
+
+/** The `queue` limits by project; a project without one is not in it. */
+export type QueueLimits = ReadonlyMap<string, number>;
+
+export interface NewCall {
+  readonly projectId: string;
+  readonly status: string;
+}
+
+/** For each call whether it finds a place, in the order given. A call that does not enter the queue needs none. Pure. */
+const planQueuePlaces = (
+  calls: readonly NewCall[],
+  limits: QueueLimits,
+  queued: ReadonlyMap<string, number>,
+): readonly boolean[] => {
+  const taken = new Map(queued);
+  return calls.map(({ projectId, status }) => {
+    const limit = limits.get(projectId);
+    if (limit === undefined || status !== "queued") return true;
+    const before = taken.get(projectId) ?? 0;
+    if (before >= limit) return false;
+    taken.set(projectId, before + 1);
+    return true;
+  });
+};
+
+const compare = (a: QueueLimit, b: QueueLimit): number => (a.projectId < b.projectId ? -1 : 1);
+
+/** Holds the queues of the limited projects among these calls until the transaction ends. */
+export const takeQueuePlaces = async (
+  tx: Queryer,
+  calls: readonly NewCall[],
+  limits: QueueLimits,
+): Promise<readonly boolean[]> => {
+  const named = new Set(calls.map(({ projectId }) => projectId));
+  const held = [...limits].flatMap(([projectId, queue]) => (named.has(projectId) ? [{ projectId, queue }] : []));
+  if (held.length === 0) return calls.map(() => true);
+  held.sort(compare);
+  await tx.query(LOCK_QUEUES, [held.map(({ projectId }) => projectId)]);
+  const rows = await tx.query<{ project_id: string; queued: number }>(COUNT_QUEUES, bindQueueLimits(held));
+  return planQueuePlaces(calls, limits, new Map(rows.map((row) => [row.project_id, row.queued])));
+};
