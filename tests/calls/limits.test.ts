@@ -378,12 +378,14 @@ test("[LIM-break-3] a target lets one call through as a trial, and its success c
   const target_breaker = { failure_rate: 0.5, window_seconds: 600, open_seconds: 0.05 };
   await t.engine.projects.patchProject(projectId, { limits: { target_breaker } });
   await Promise.all(
-    Array.from({ length: 8 }, (_, n) =>
+    Array.from({ length: 9 }, (_, n) =>
       t.engine.calls.dispatch({ projectId, toolName: n % 2 === 0 ? "left" : "right", arguments: {} }),
     ),
   );
   const take = (engine: Engine, max: number, waitMs = 0) =>
     engine.calls.claim({ projectId, target: "both", holder: "h", max }, waitMs);
+  // A run that began before the breaker opened is no trial, however long it takes.
+  expect(await take(t.engine, 1)).toHaveLength(1);
   for (const call of await take(t.engine, 5)) await failWith(call, BUSY);
   const trial = await take(other, 5, WAIT_MS);
   expect(trial).toHaveLength(1);

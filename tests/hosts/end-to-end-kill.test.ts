@@ -24,7 +24,10 @@ const start = (): Promise<HostStack> =>
   ]);
 
 const pidsOf = async (stack: HostStack): Promise<readonly number[]> =>
-  (await stack.hosts()).flatMap(({ processes }) => processes.map(({ pid }) => pid));
+  // A process that is being started has no id yet.
+  (await stack.hosts()).flatMap(({ processes }) =>
+    processes.flatMap(({ pid }) => (typeof pid === "number" ? pid : [])),
+  );
 
 describe("a host that is killed", () => {
   test(

@@ -72,6 +72,15 @@ test("the cards of a box come in pages, from the newest back to the first", asyn
     cursor = answer.headers.get("toolplane-next-cursor");
   }
   expect(seen).toEqual([[ids[1], ids[2], ids[0]], [ids[0]]]);
+  const many = await Promise.all(
+    Array.from({ length: 130 }, () => http.send("POST", "/projects/demo/calls", { tool_name: "safe" })),
+  );
+  const long = await http.t.engine.boxes.createBox(
+    "demo",
+    many.map(({ body }) => body.tool_call_card_id),
+  );
+  const { status, body } = await http.send("GET", `/projects/demo/boxes/${long}/cards`);
+  expect([status, (body as unknown as readonly unknown[]).length]).toEqual([200, 130]);
 });
 
 describe("tool_args_defaults_applied", () => {

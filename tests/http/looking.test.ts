@@ -64,7 +64,7 @@ const byFilter: readonly (readonly [string, () => readonly string[]])[] = [
   ["error_code=tool_error&tool_name=safe", () => []],
   [`trace_id=${TRACE}`, () => [made.traced]],
   [`trace_id=${TRACE.toUpperCase()}`, () => [made.traced]],
-  ["trace_id=nothing", () => []],
+  [`trace_id=${"0".repeat(32)}`, () => []],
   ["until=2026-01-01T00:00:00Z", () => []],
   ["since=2026-01-01T00:00:00Z&status=failed", () => [made.failed]],
   ["since=2099-01-01T00:00:00Z", () => []],

@@ -74,7 +74,7 @@ interface Step {
 /** When the agent's next step began; direct calls have no agent that goes on. */
 const useResumedAt = (project: string, call: CallBody | undefined): string | null | undefined => {
   const turn = call?.agent_turn_id;
-  const isAgents = call !== undefined && call.agent_id !== "sys.api" && call.settled_at !== null;
+  const isAgents = call !== undefined && !call.agent_id.startsWith("sys.") && call.settled_at !== null;
   const steps = useLoad(isAgents && turn !== undefined ? `steps of ${turn}` : undefined, async (signal) => {
     const body = await request<{ steps: readonly Step[] }>(projectPath(project, "turns", turn ?? ""), { signal });
     return body.steps;
@@ -149,7 +149,7 @@ const CallContent = ({ project, call, why }: BodyProps): ReactNode => {
             ["Call", <code key="id">{call.tool_call_id}</code>],
             [
               "Turn",
-              call.agent_id === "sys.api" ? undefined : (
+              call.agent_id.startsWith("sys.") ? undefined : (
                 <Link key="turn" to={{ kind: "turn", project, id: call.agent_turn_id }}>
                   {call.agent_turn_id}
                 </Link>

@@ -114,14 +114,19 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
   };
 
   /** The call exists under its id: written by an earlier run, whose content counts, or by another caller. */
-  const findMade = async (items: readonly Pending[]): Promise<void> => {
-    const open = items.filter((item) => item.outcome === undefined);
+  const findMade = async (open: readonly Pending[]): Promise<void> => {
     if (open.length === 0) return;
     const lookups = open.map(({ request, toolCallId }) => ({ projectId: request.projectId, toolCallId }));
     for (const row of await db.query<MadeRow>(FIND_MADE, bindMade(lookups))) {
       const item = open[row.ord - 1];
       if (item !== undefined) item.outcome = madeOutcome(item, row, sha256);
     }
+  };
+
+  /** A limit does not refuse a call that is there: under its key, or under its id by an earlier run of the flush, whose answer was lost. */
+  const findEarlier = async (refused: readonly Pending[]): Promise<void> => {
+    await findMade(refused);
+    await findKeyed(refused);
   };
 
   const plan = async (items: readonly Pending[]): Promise<void> => {
@@ -219,8 +224,9 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
       } else if (row?.ready === true) clashed.push(item);
       else item.row = undefined;
     }
-    await findKeyed([...items.filter((item) => item.outcome === undefined), ...refused]);
-    await findMade(clashed);
+    await findKeyed(items.filter((item) => item.outcome === undefined));
+    await findMade(clashed.filter((item) => item.outcome === undefined));
+    await findEarlier(refused);
   };
 
   const explain = async (items: readonly Pending[]): Promise<void> => {
@@ -263,7 +269,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
         if (!item.admitted) refused.push(item);
       }
     }
-    await findKeyed(refused);
+    await findEarlier(refused);
   };
 
   const flush = async (requests: readonly Identified[]): Promise<readonly (Dispatched | Error)[]> => {
@@ -286,7 +292,13 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
     // An id that the caller chose may belong to any call; for calls from before card ids were derived, only this lookup shows it.
     const chosen = items.filter(({ minted }) => !minted);
     await findKeyed(chosen);
-    await findMade(chosen);
+    await findMade(chosen.filter((item) => item.outcome === undefined));
+    const full = deps.admission.planeFull();
+    if (full !== undefined) {
+      const open = items.filter((item) => item.outcome === undefined);
+      for (const item of open) item.outcome = full;
+      await findEarlier(open);
+    }
     for (let round = 0; round < MAX_REPLANS && items.some((item) => item.outcome === undefined); round++) {
       await plan(items);
       await admit(items);

@@ -56,9 +56,8 @@ const writePlaced = async (
 };
 
 /** Without keys all are new, unless an earlier run of this flush has written them; keys are often sent twice. */
-export const writeCalls = async (deps: WriteCallsDeps, items: readonly Pending[]): Promise<Written> => {
+const writeGroup = async (deps: WriteCallsDeps, items: readonly Pending[], limits: QueueLimits): Promise<Written> => {
   const isAudited = items.some(({ request }) => request.actor !== undefined);
-  const limits = await deps.admission.queueLimits(items.map(({ request }) => request.projectId));
   const run = (statement: Statement): Promise<Written> =>
     isAudited || limits.size > 0
       ? deps.db.transaction(async (tx) => {
@@ -75,4 +74,22 @@ export const writeCalls = async (deps: WriteCallsDeps, items: readonly Pending[]
     }
   }
   return run(DISPATCH);
+};
+
+/** Calls of projects without a `queue` limit are written first: they do not wait for the lock of another project's queue. */
+export const writeCalls = async (deps: WriteCallsDeps, items: readonly Pending[]): Promise<Written> => {
+  const limits = await deps.admission.queueLimits(items.map(({ request }) => request.projectId));
+  if (limits.size === 0) return writeGroup(deps, items, limits);
+  const [held = [], free = []] = [true, false].map((isHeld) =>
+    items.filter(({ request }) => limits.has(request.projectId) === isHeld),
+  );
+  const written = new Map<Pending, DispatchedRow | undefined>();
+  for (const [group, of] of [
+    [free, new Map()],
+    [held, limits],
+  ] as const) {
+    const rows = group.length === 0 ? [] : await writeGroup(deps, group, of);
+    for (const [index, item] of group.entries()) written.set(item, rows[index]);
+  }
+  return items.map((item) => written.get(item));
 };

@@ -1,8 +1,8 @@
 // Which new calls are let in: the limits that refuse. A refused call leaves nothing behind, and its caller is told when to come back.
 //   AD1. `rate` of a project: a bucket in the database, one for all processes. The project is the key that a caller cannot multiply.
-//   AD2. `queue` of a project: so many of its calls may wait. Asked here before a call is planned, which keeps refused calls cheap; what
+//   AD2. `queue` of a project: so many of its calls may wait. Asked here before a call is written, which keeps refused calls cheap; what
 //        holds the limit is the question in the transaction that writes the call (queue-places.ts). `queue` of the plane: so many
-//        calls may be open in all.
+//        calls may be open in all; asked before a call is planned.
 //   AD3. A project without these limits is looked up once, and costs nothing from then on.
 
 import { burstOf, ToolplaneError } from "@toolplane/protocol";
@@ -23,6 +23,8 @@ import {
 import type { QueueLimits } from "./queue-places.ts";
 
 export interface Admission {
+  /** Why no call is let in now; undefined when the plane has room. From memory. */
+  planeFull(): ToolplaneError | undefined;
   /** For each of so many new calls of the project: undefined when it is let in, else why it is not. */
   admit(projectId: string, count: number): Promise<readonly (ToolplaneError | undefined)[]>;
   /** The `queue` limits of these projects; a project without one is left out. */
@@ -92,11 +94,17 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
     return refuse(message, untilFree(), { limit: "queue", queue });
   };
 
+  const planeFull = (): ToolplaneError | undefined =>
+    isFull
+      ? refuse(`the plane has ${maxOpen} open calls; try again later`, untilFree(), { limit: "plane" })
+      : undefined;
+
   return {
+    planeFull,
     async admit(projectId, count) {
       const all = (error: ToolplaneError | undefined): (ToolplaneError | undefined)[] => Array(count).fill(error);
-      if (isFull)
-        return all(refuse(`the plane has ${maxOpen} open calls; try again later`, untilFree(), { limit: "plane" }));
+      const full = planeFull();
+      if (full !== undefined) return all(full);
       const { rate, queue } = await find(projectId);
       if (rate == null && queue == null) return all(undefined);
       const verdicts = all(undefined);

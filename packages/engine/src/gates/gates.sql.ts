@@ -53,7 +53,8 @@ const IS_TARGET = `starts_with(n.gate, '${TARGET_GATES}')`;
 /** The target of a target's gate. */
 const ITS_TARGET = (gate: string): string => `substr(${gate}, ${TARGET_GATES.length + 1})`;
 
-// The rate, the queue and the tasks of a project are not held at its gate. Runs of a target are counted for a trial only.
+// The rate, the queue and the tasks of a project are not held at its gate. Of a target only the trials are counted:
+// runs that began after the time of its breaker was over.
 const STATE = `
 select n.ord::int as ord, n.project_id, n.gate, n.waits,
        case when n.gate = '' then (select jsonb_build_object('concurrency', p.limits -> 'concurrency') from resource.projects p
@@ -66,7 +67,7 @@ select n.ord::int as ord, n.project_id, n.gate, n.waits,
             when ${IS_TARGET} then case when s.open_until is null then 0 else (
                    select count(*)::int from state.live_calls c
                     where c.project_id = n.project_id and c.gate is not null and c.status = 'running'
-                      and c.target = ${ITS_TARGET("n.gate")}) end
+                      and c.target = ${ITS_TARGET("n.gate")} and c.started_at >= s.open_until) end
             else (select count(*)::int from state.live_calls c
                    where c.project_id = n.project_id and c.gate is not null and c.gate = n.gate and c.status = 'running') end as running,
        ${ms("s.full_at")} as full_at_ms, s.last_lane, s.last_gate, ${ms("s.opened_at")} as opened_at_ms,
@@ -108,17 +109,18 @@ with named as materialized (
 
 export interface WaitingCountRow {
   readonly gate: string;
+  readonly target: string;
   readonly waiting: number;
 }
 
-/** How many calls wait at each gate of a project, counted up to $2. $1 project. */
+/** How many calls of each target wait at each gate of a project, counted up to $2. $1 project. */
 export const COUNT_WAITING: Statement = {
   name: "gates.count-waiting",
   text: `
-select q.gate, count(*)::int as waiting
-  from (select c.gate from state.live_calls c
+select q.gate, q.target, count(*)::int as waiting
+  from (select c.gate, c.target from state.live_calls c
          where c.project_id = $1 and c.gate is not null and c.status = 'queued' limit $2::int) q
- group by q.gate`,
+ group by q.gate, q.target`,
 };
 
 /** More limited tools of one target than a claim could take calls of. */
@@ -312,7 +314,8 @@ export const READ_SLOTS: Statement = {
 select tool_call_id, lease_holder, started_at, run_deadline
   from state.live_calls
  where project_id = $1 and gate is not null and ($2::text = '' or gate = $2::text
-        or (starts_with($2::text, '${TARGET_GATES}') and target = ${ITS_TARGET("$2::text")})) and status = 'running'
+        or (starts_with($2::text, '${TARGET_GATES}') and target = ${ITS_TARGET("$2::text")}
+            and started_at >= (select g.open_until from state.gates g where g.project_id = $1 and g.gate = $2::text))) and status = 'running'
  order by run_deadline, tool_call_id
  limit $3::int`,
 };
@@ -333,6 +336,7 @@ insert into state.gates as g (project_id, gate, full_at, last_lane, last_gate)
 select i.project_id, i.gate, to_timestamp(i.full_at_ms / 1000), i.last_lane, i.last_gate
   from ${marks.from}
  where (select 1 from resource.projects p where p.project_id = i.project_id) is not null
+ order by i.project_id, i.gate
 on conflict (project_id, gate) do update
    set full_at = excluded.full_at, last_lane = excluded.last_lane, last_gate = excluded.last_gate`,
 };

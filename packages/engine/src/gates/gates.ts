@@ -79,7 +79,7 @@ export interface Gates {
 /** More names do not help a reader of one sentence. */
 const SLOTS_SHOWN = 3;
 
-/** A command that is told a later time finds others before it that came new: it should not wait much longer than they. */
+/** New commands may take a token first, so no command is told to wait more than this beyond the next token. */
 const FARTHEST_MS = 1_000;
 /** Commands that are out at once. */
 const MAX_TOLD = 10_000;

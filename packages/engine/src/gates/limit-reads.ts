@@ -11,6 +11,7 @@ export interface LimitState {
   /** Of the breaker of a target; undefined otherwise. */
   readonly target: string | undefined;
   readonly limits: GateLimits;
+  /** Of a target: the trials. */
   readonly running: number;
   readonly waiting: number;
   /** What would hold a call back now; undefined when there is room. */
@@ -28,6 +29,8 @@ export interface LimitReads {
 
 /** Beyond it a number means "at least". */
 const MAX_COUNTED = 100_000;
+
+const sumOf = (counts: readonly WaitingCountRow[]): number => counts.reduce((sum, { waiting }) => sum + waiting, 0);
 
 /** Pure. */
 const planLimitState = (state: GateState, waiting: number): LimitState => {
@@ -53,10 +56,13 @@ export const createLimitReads = (db: Queryer): LimitReads => ({
     const limited = gates.filter(({ limits }) => Object.keys(limits).length > 0);
     if (limited.length === 0) return [];
     const counts = await db.query<WaitingCountRow>(COUNT_WAITING, [projectId, MAX_COUNTED]);
-    const all = counts.reduce((sum, { waiting }) => sum + waiting, 0);
-    const waitingAt = new Map(counts.map(({ gate, waiting }) => [gate, waiting]));
+    const waitingAt = (gate: string): number => {
+      const target = targetOfGate(gate);
+      const here = counts.filter((count) => (target === undefined ? count.gate === gate : count.target === target));
+      return sumOf(gate === PROJECT_GATE ? counts : here);
+    };
     return limited
       .toSorted((a, b) => (a.gate < b.gate ? -1 : 1))
-      .map((state) => planLimitState(state, state.gate === PROJECT_GATE ? all : (waitingAt.get(state.gate) ?? 0)));
+      .map((state) => planLimitState(state, waitingAt(state.gate)));
   },
 });

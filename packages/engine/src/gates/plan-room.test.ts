@@ -29,6 +29,13 @@ test.each<[string, GateState, number, string | undefined, number | undefined]>([
   ["more run than the limit that was lowered", gate({ concurrency: 2 }, { running: 5 }), 0, "concurrency", undefined],
   ["a full bucket", gate({ rate: RATE }), 1, "rate", 0],
   ["an empty bucket: the next token is 50 ms away", gate({ rate: RATE }, { fullAtMs: NOW + 50 }), 0, "rate", 50],
+  [
+    "a burst that was asked for is not passed by lateness",
+    gate({ rate: { limit: 1_000, per_seconds: 1, burst: 1 } }, { fullAtMs: NOW - 99 }),
+    1,
+    "rate",
+    0,
+  ],
   ["a burst", gate({ rate: { ...RATE, burst: 4 } }), 4, "rate", 0],
   ["the narrowest counts", gate({ concurrency: 3, rate: { ...RATE, burst: 9 } }), 3, "concurrency", undefined],
   ["a closed breaker", gate({ breaker: BREAKER }), Number.POSITIVE_INFINITY, undefined, undefined],

@@ -14,12 +14,15 @@ const CLOSE_ENOUGH = 1e-3;
 /** As long as a claim takes on a busy machine. */
 export const LATE_MS = 100;
 
-/** The time from which the next token counts; after a pause that is now. */
-const startOf = (fullAtMs: number | null, nowMs: number): number =>
-  fullAtMs === null || fullAtMs < nowMs - LATE_MS ? nowMs : fullAtMs;
-
 /** The time from one token to the next. */
 export const tokenMs = ({ limit, per_seconds }: Rate): number => (per_seconds / limit) * 1_000;
+
+/** A `burst` that was asked for is passed by one call at most. */
+const lateMs = (rate: Rate): number => (rate.burst === undefined ? LATE_MS : Math.min(LATE_MS, tokenMs(rate)));
+
+/** The time from which the next token counts; after a pause that is now. */
+const startOf = (rate: Rate, fullAtMs: number | null, nowMs: number): number =>
+  fullAtMs === null || fullAtMs < nowMs - lateMs(rate) ? nowMs : fullAtMs;
 
 /** The tokens in the bucket, and the milliseconds until there is one more than none. */
 export const planTokens = (
@@ -28,14 +31,14 @@ export const planTokens = (
   nowMs: number,
 ): { readonly tokens: number; readonly nextMs: number } => {
   const eachMs = tokenMs(rate);
-  const missingMs = startOf(fullAtMs, nowMs) - nowMs;
+  const missingMs = startOf(rate, fullAtMs, nowMs) - nowMs;
   const tokens = Math.floor(burstOf(rate, "delay") - missingMs / eachMs + CLOSE_ENOUGH);
   return { tokens: Math.max(tokens, 0), nextMs: Math.max(missingMs - (burstOf(rate, "delay") - 1) * eachMs, 0) };
 };
 
 /** When the bucket is full again after `count` more tokens were taken. */
 export const spend = (rate: Rate, fullAtMs: number | null, nowMs: number, count: number): number =>
-  startOf(fullAtMs, nowMs) + count * tokenMs(rate);
+  startOf(rate, fullAtMs, nowMs) + count * tokenMs(rate);
 
 const OPEN_ROOM: GateRoom = { room: Number.POSITIVE_INFINITY, blockedBy: undefined, nextMs: undefined };
 

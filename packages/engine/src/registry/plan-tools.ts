@@ -263,6 +263,9 @@ const planOne = (
   if (known === undefined && item.waits) return planUnaccepted(item);
   if (item.asPerson) return planCurrent(known, { ...item, codeHash: codeOfPerson(known, item) });
   if (known === undefined) return planCurrent(known, item);
+  // The program says what it said before: what a person has changed since stays.
+  if (!known.deleted && known.guard !== undefined && known.codeHash === item.hash)
+    return planCurrent(known, { ...item, definition: known.definition, hash: known.hash, codeHash: known.codeHash });
   const merged: GuardedDefinition =
     known.guard === undefined
       ? { definition: item.definition, weakens: [] }

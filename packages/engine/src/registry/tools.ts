@@ -140,7 +140,11 @@ const versionBelow = (cursor: string): number => {
 const noTool = (projectId: string, toolName: string): ToolplaneError =>
   new ToolplaneError("not_found", `project ${projectId} has no tool ${showName(toolName)}`);
 
-/** A plain service takes no lease and names no definition, so its calls cannot be kept to one. */
+const waitsForPerson = (toolName: string, version: number): ToolplaneError =>
+  new ToolplaneError("conflict", `version ${version} of ${showName(toolName)} waits to be accepted`, {
+    detail: { todo: `decide on it first: toolplane tools accept ${toolName}, or apply the definition you want` },
+  });
+
 /** Versions of one tool that wait or waited for a person and were never in force; older ones are dropped. */
 const MAX_UNACCEPTED = 20;
 
@@ -354,7 +358,8 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
       const changed = await withProject(db, projectId, async (tx) => {
         const row = await read(tx, projectId, toolName);
         if (row === undefined || row.status === "deleted" || row.internal) throw noTool(projectId, toolName);
-        const { definition } = toTool(projectId, row);
+        const { definition, pending } = toTool(projectId, row);
+        if (pending !== undefined) throw waitsForPerson(toolName, pending.version);
         const options = withLimits(definition.options, limits);
         const source = row.source ?? undefined;
         const [result] = await upsertTools(projectId, [{ ...definition, options }], { source, asPerson: true, by, tx });

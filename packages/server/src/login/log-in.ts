@@ -57,10 +57,16 @@ const refuse = async ({ engine, log }: LoginDeps, { address, counted }: Attempt,
   await engine.logins.refused(by, reason);
 };
 
-const begin = async (deps: LoginDeps, context: Context, attempt: Attempt): Promise<BegunSession> => {
+const readLogin = async (context: Context): Promise<z.output<typeof loginBody>> =>
+  parseWith(loginBody, await parseBody(await readBody(context.req.raw, MAX_BODY_BYTES)), "the body");
+
+const begin = async (
+  deps: LoginDeps,
+  context: Context,
+  body: z.output<typeof loginBody>,
+  attempt: Attempt,
+): Promise<BegunSession> => {
   const { engine } = deps;
-  const text = await readBody(context.req.raw, MAX_BODY_BYTES);
-  const body = parseWith(loginBody, await parseBody(text), "the body");
   const browser = context.req.header("user-agent") ?? "";
   if ("code" in body) {
     const begun = await engine.logins.beginWithCode(body.code, browser);
@@ -81,9 +87,11 @@ const begin = async (deps: LoginDeps, context: Context, attempt: Attempt): Promi
 export const logIn = async (deps: LoginDeps, context: Context): Promise<Response> => {
   refuseForeignLogin(provenanceOf(context), context.req.header("host") ?? "");
   const address = addressOf(context);
+  // Before it counts: a body that comes slowly holds no place of its address.
+  const body = await readLogin(context);
   using counted = deps.throttle.begin(address);
   const before = await findSession(deps.engine, context);
-  const { session, secret } = await begin(deps, context, { address, counted });
+  const { session, secret } = await begin(deps, context, body, { address, counted });
   const caller = callerOf(session.token, session);
   if (before !== undefined) await deps.engine.logins.end(before.sessionId, actorOf(caller));
   const seconds = (session.expiresAt.getTime() - session.beganAt.getTime()) / 1_000;

@@ -211,11 +211,17 @@ const serveLegacy = async (work: Work): Promise<Response> => {
   return response;
 };
 
+const NAMES_KNOWN: ReadonlySet<string> = new Set(["tools/call", "tasks/get", "tasks/update", "tasks/cancel"]);
+
+/** Names are looked up when a client begins or lists, not with every call: a tool that goes away takes only itself away. */
+const isFirst = ({ method, headers }: Request, body: unknown): boolean =>
+  method === "POST" && !headers.has("mcp-session-id") && !(isRecord(body) && NAMES_KNOWN.has(String(body.method)));
+
 /** What the address asks for; a refusal answers the request in the protocol's own form. */
 const readAddress = async ({ context, engine, params }: Call, body: unknown): Promise<McpAddress | Response> => {
   try {
     const address = parseAddress(new URL(context.req.url).searchParams);
-    await refuseUnknownNames(engine, params.project ?? "", address);
+    if (isFirst(context.req.raw, body)) await refuseUnknownNames(engine, params.project ?? "", address);
     return address;
   } catch (error) {
     if (!isToolplaneError(error) || error.code !== "bad_request") throw error;

@@ -116,12 +116,14 @@ export const cardRoutes: readonly Route[] = [
       if (box === undefined) throw missing(params.project ?? "", "box", params.box ?? "");
       const page = planBoxPage(box.cardIds, query.limit ?? DEFAULT_TAIL, keyOfCursor(query.cursor));
       // The newest first: when an answer would be too large, the oldest are left out.
-      const { cards, omittedIds } = await engine.cards.getCardBatch(params.project ?? "", page.cardIds.toReversed());
-      const found = new Map(cards.map((card) => [card.card_id, card]));
-      const left = new Set(omittedIds);
-      const from = page.cardIds.findLastIndex((id) => left.has(id)) + 1;
-      const visible = await own.among("card", [...found.keys()]);
-      const shown = page.cardIds.slice(from).flatMap((id) => (visible.has(id) ? (found.get(id) ?? []) : []));
+      const fitting = await engine.cards.firstThatFit(params.project ?? "", page.cardIds.toReversed());
+      const from = page.cardIds.length - fitting.length;
+      const cards = await engine.cards.getCards(params.project ?? "", fitting.toReversed());
+      const visible = await own.among(
+        "card",
+        cards.map(({ card_id }) => card_id),
+      );
+      const shown = cards.filter(({ card_id }) => visible.has(card_id));
       if (page.start + from > 0) {
         context.header("Toolplane-Truncated", "true");
         context.header("Toolplane-Next-Cursor", cursorOf(String(page.start + from)));
