@@ -222,8 +222,12 @@ export const safetyTests = (shared: () => ConsoleStack): void => {
 
     test("[CON-states] loading, failing, forbidden and empty are said, with what to do next", async () => {
       await page.setViewportSize({ width: 1280, height: 800 });
-      const lists = ["calls", "turns", "tools", "agents", "approvals", "dead-letters", "services", "audit"];
-      const pageOf = (list: string): string => (list === "calls" ? "" : `/${list}`);
+      const ofProject = ["calls", "turns", "tools", "agents", "approvals", "dead-letters", "services", "audit"];
+      const lists = [
+        ...ofProject.map((list) => [list, `/projects/demo/${list}`, `/p/demo${list === "calls" ? "" : `/${list}`}`]),
+        ["hosts", "/projects/demo/hosts", "/p/demo/services"],
+        ["tokens", "/tokens", "/access"],
+      ] as readonly (readonly [string, string, string])[];
       const answers = [
         [
           "failing",
@@ -236,15 +240,15 @@ export const safetyTests = (shared: () => ConsoleStack): void => {
           { error: { code: "auth_failed", message: "a token of role agent may not do this", retryable: false } },
         ],
       ] as const;
-      for (const list of lists) {
-        const pattern = new RegExp(`/projects/demo/${list}(\\?|$)`);
+      for (const [list, asked, place] of lists) {
+        const pattern = new RegExp(`^${stack.url}${asked}(\\?|$)`);
         const gate = Promise.withResolvers<void>();
         await page.route(pattern, async (route) => {
           await gate.promise;
           // The page may have gone on meanwhile.
           await route.fulfill({ status: 200, json: { items: [], next_cursor: null } }).catch(() => undefined);
         });
-        await go(`/p/demo${pageOf(list)}`);
+        await go(place);
         await page.locator(".loading").first().waitFor();
         await picture(`state-${list}-loading`);
         gate.resolve();
@@ -253,7 +257,7 @@ export const safetyTests = (shared: () => ConsoleStack): void => {
         await page.unroute(pattern);
         for (const [state, status, json] of answers) {
           await page.route(pattern, (route) => route.fulfill({ status, json }));
-          await go(`/p/demo${pageOf(list)}`);
+          await go(place);
           await page.getByRole("alert").first().waitFor();
           await picture(`state-${list}-${state}`);
           await page.unroute(pattern);

@@ -115,7 +115,7 @@ export const createApp = (options: AppOptions): Hono => {
     const { token } = caller;
     const params = context.req.param() as Record<string, string>;
     authorize(token, route, params.project);
-    const query = readQuery(route.query, context.req.queries());
+    const query = readQuery(route.query, context.req.url.includes("?") ? context.req.queries() : {});
     const own = createOwn(engine, caller, params.project ?? "");
     const kind = ownedKind(route);
     if (kind !== undefined) await own.check(kind, params[kind] ?? "");
