@@ -223,11 +223,13 @@ export const safetyTests = (shared: () => ConsoleStack): void => {
     test("[CON-states] loading, failing, forbidden and empty are said, with what to do next", async () => {
       await page.setViewportSize({ width: 1280, height: 800 });
       const ofProject = ["calls", "turns", "tools", "agents", "approvals", "dead-letters", "services", "audit"];
-      const lists = [
-        ...ofProject.map((list) => [list, `/projects/demo/${list}`, `/p/demo${list === "calls" ? "" : `/${list}`}`]),
+      const lists: readonly (readonly [string, string, string])[] = [
+        ...ofProject.map(
+          (list) => [list, `/projects/demo/${list}`, `/p/demo${list === "calls" ? "" : `/${list}`}`] as const,
+        ),
         ["hosts", "/projects/demo/hosts", "/p/demo/services"],
         ["tokens", "/tokens", "/access"],
-      ] as readonly (readonly [string, string, string])[];
+      ];
       const answers = [
         [
           "failing",
