@@ -5,6 +5,7 @@ import { projectPath, request, withQuery } from "../api/request.ts";
 import { useLoad } from "../api/use-load.ts";
 import { ValueView } from "../json/value-view.tsx";
 import { Button } from "../parts/button.tsx";
+import { ScrollText } from "../parts/scroll-text.tsx";
 import { Facts, Page, Section } from "../parts/section.tsx";
 import { Show } from "../parts/states.tsx";
 import { When } from "../parts/when.tsx";
@@ -40,10 +41,9 @@ const Pieces = ({ piece, onGo }: PiecesProps): ReactNode => {
       }
     >
       <p className="note">The card is large: its JSON is shown as text, page by page.</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text is scrolled with the keyboard */}
-      <pre className="piece" tabIndex={0}>
+      <ScrollText className="piece">
         <Text>{text}</Text>
-      </pre>
+      </ScrollText>
     </Section>
   );
 };

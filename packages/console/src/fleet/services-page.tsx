@@ -3,6 +3,7 @@
 import { type ReactNode, useEffect } from "react";
 import { projectPath } from "../api/request.ts";
 import { usePages } from "../api/use-pages.ts";
+import { ScrollText } from "../parts/scroll-text.tsx";
 import { Facts, Page, Section } from "../parts/section.tsx";
 import { Empty, Show } from "../parts/states.tsx";
 import { Status } from "../parts/status.tsx";
@@ -50,10 +51,9 @@ const HostCard = ({ host }: { readonly host: HostBody }): ReactNode => (
     {host.last_stderr.length > 0 && (
       <details>
         <summary>Last words</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines are scrolled with the keyboard */}
-        <pre tabIndex={0}>
+        <ScrollText>
           <Text most={8_000}>{host.last_stderr.join("\n")}</Text>
-        </pre>
+        </ScrollText>
       </details>
     )}
   </li>

@@ -2,6 +2,7 @@
 
 import { type ReactNode, useId, useState } from "react";
 import { CopyButton } from "../parts/copy-button.tsx";
+import { ScrollText } from "../parts/scroll-text.tsx";
 import { kindOfJson, plainJson } from "./json-page.ts";
 import { JsonTree, LongText } from "./json-tree.tsx";
 
@@ -35,10 +36,9 @@ export const ValueView = ({ label, value }: ValueViewProps): ReactNode => {
       </div>
       <div className="value-body">
         {asText ? (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a long text is scrolled with the keyboard
-          <pre tabIndex={0}>
+          <ScrollText>
             <LongText text={plainJson(value)} />
-          </pre>
+          </ScrollText>
         ) : (
           <JsonTree value={value} />
         )}
