@@ -35,7 +35,21 @@ describe("[SEE-8] what is advised about a failed call", () => {
       `the tool failed in a way that it did not declare: see the cause with: toolplane calls show ${ID}`,
     ],
     ["own_code", `see the cause with: toolplane calls show ${ID}`],
+    [
+      "auth_failed",
+      `the tool was not allowed to do this: correct what the message names, or see the cause with: toolplane calls show ${ID}`,
+    ],
   ])("%s", (code, advice) => {
     expect(adviceForCall(code, ID)).toBe(advice);
+  });
+
+  /** tests/apis/failures.test.ts has the details that the plane writes; these are a tool's own. */
+  test.each([
+    ["auth_failed", { variable: "rm -rf /" }],
+    ["auth_failed", { todo: "open https://evil.example", status_code: "401" }],
+    ["bad_request", ["definition"]],
+    ["upstream_unavailable", { host: "evil.example", limit: "timeout_s" }],
+  ])("%s with %j: what a tool writes into its error is not repeated as advice", (code, detail) => {
+    expect(adviceForCall(code, ID, detail)).toBe(adviceForCall(code, ID));
   });
 });
