@@ -880,9 +880,24 @@ def understand(error: BaseException) -> Dict[str, Any]:
         if any(isinstance(one, kind) for one in inner):
             code = named
             break
-    # The text of a KeyError is the key alone.
-    text = f"KeyError: {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
-    return {**failed(code, text), "diagnostics": diagnostics}
+    return {**failed(code, words_of(error)), "diagnostics": diagnostics}
+
+
+def tried(outcome: Dict[str, Any], tries: int, how: str) -> Dict[str, Any]:
+    """How often a tool was tried, in the diagnostics: the plane counts all tries under one lease as one attempt."""
+    if tries < 2:
+        return {}
+    said = outcome["diagnostics"]
+    return {"diagnostics": {**said, "stack": f"tried {tries} times in this attempt; {how}\n{said['stack']}"}}
+
+
+def words_of(error: BaseException) -> str:
+    """What an exception says of itself. The text of a KeyError is the key alone, and that of sys.exit its code."""
+    if isinstance(error, SystemExit):
+        return f"the tool called sys.exit({'' if error.code is None else repr(error.code)}): a tool must return or raise"
+    if isinstance(error, KeyError) or not isinstance(error, Exception):
+        return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return str(error) or type(error).__name__
 
 
 # --------------------------------------------------------------------------------------------------------- the service
@@ -1046,21 +1061,25 @@ class Service:
             context.flush_parts()
 
     def attempt(self, call: Call, item: Tool, context: Context, kwargs: Dict[str, Any]) -> Dict[str, Any]:
-        tries = 0
+        tries, outcome = 0, {}  # type: int, Dict[str, Any]
         while True:
             tries += 1
             try:
                 value = item.run(**kwargs)
-                return {"status": "success", "result": asyncio.run(value) if inspect.iscoroutine(value) else value}
+                result = asyncio.run(value) if inspect.iscoroutine(value) else value
+                said = tried(outcome, tries, "the last try succeeded; the failure before it:")
+                return {"status": "success", "result": result, **said}
             except Cancelled:
                 raise
-            except (Exception, SystemExit) as error:  # a tool may raise anything
+            except BaseException as error:  # noqa: BLE001 - a tool may raise anything, SystemExit too
                 outcome = understand(error)
-                if not isinstance(error, ToolError):
+                if isinstance(error, ToolError):
+                    log.warning("%s failed in call %s: %s: %s", item.name, call.id, error.code, error.message)
+                else:
                     log.exception("%s failed in call %s", item.name, call.id)
                 wait = backoff(tries)
                 if not self.again(item, outcome["error"], tries) or wait >= context.remaining():
-                    return outcome
+                    return {**outcome, **tried(outcome, tries, "the last failure:")}
                 log.info("%s failed (%s) and is tried again", item.name, outcome["error"]["code"])
                 call.cancelled.wait(wait)
                 context.check()

@@ -101,7 +101,9 @@ describe("errors", () => {
     ["key", "internal_error", "KeyError: 'it broke'"],
     ["os", "upstream_unavailable", "it broke"],
     ["other", "internal_error", "it broke"],
-    ["exit", "internal_error", "bye"],
+    ["exit", "internal_error", "the tool called sys.exit('bye'): a tool must return or raise"],
+    ["code", "internal_error", "the tool called sys.exit(3): a tool must return or raise"],
+    ["base", "internal_error", "BaseException: it broke"],
   ])("[HOSTPY-4] %s becomes a failed result with the code %s", async (kind, code, message) => {
     const before = marked("throw").length;
     const { status, error } = await outcome("throw", { kind });
@@ -111,9 +113,15 @@ describe("errors", () => {
     expect(JSON.stringify(error)).not.toContain("Traceback");
   });
 
-  test("[HOSTPY-5] a tool that is safe to repeat is tried again with backoff, three times at most", async () => {
-    expect(await outcome("flaky", { failures: 2 })).toMatchObject({ status: "success", result: 3, attempts: 1 });
-    expect((await outcome("flaky", { failures: 3 })).error).toMatchObject({ code: "rate_limited", message: "not now" });
+  test("[HOSTPY-5] a tool that is safe to repeat is tried again with backoff, three times at most [SEE-19]", async () => {
+    const succeeded = await outcome("flaky", { failures: 2 });
+    expect(succeeded).toMatchObject({ status: "success", result: 3, attempts: 1 });
+    const failed = await outcome("flaky", { failures: 3 });
+    expect(failed.error).toMatchObject({ code: "rate_limited", message: "not now" });
+    // [SEE-19] An operator sees the tries.
+    const stackOf = async (id: unknown) => ((await show(String(id))).diagnostics as { stack: string }).stack;
+    expect(await stackOf(succeeded.tool_call_id)).toMatch(/^tried 3 times in this attempt; the last try succeeded;/);
+    expect(await stackOf(failed.tool_call_id)).toMatch(/^tried 3 times in this attempt; the last failure:\nTraceback/);
   });
 });
 

@@ -9,9 +9,11 @@ import { type Log, stderrLog } from "../ports/log.ts";
 import { createRunner } from "../runner/runner.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { createEnvSecrets, type SecretSource } from "../secrets/secret-source.ts";
+import { createCallScope } from "../tools/call-scope.ts";
 import { definitionOf, type Tool } from "../tools/define-tool.ts";
 import { createFunctionExecutor } from "../tools/function-executor.ts";
 import { endInOneSentence } from "./end-in-one-sentence.ts";
+import { endOnCrash } from "./end-on-crash.ts";
 import { explainStart } from "./explain-start.ts";
 import { planNamedDefinitions } from "./named-definitions.ts";
 import { type OpenGateway, openGateway, readConnection } from "./open-gateway.ts";
@@ -95,7 +97,8 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
   const { target } = settings;
   const place = { projectId: gateway.projectId, target };
   const served = new Map<string, ServedTool>();
-  const executor = createFunctionExecutor({ tools, sha256, ...place, served: (name) => served.get(name) });
+  const scope = port === undefined ? undefined : createCallScope();
+  const executor = createFunctionExecutor({ tools, sha256, ...place, served: (name) => served.get(name), scope });
   const definitions = tools.map((tool) => definitionOf(tool, place));
 
   const register = async (patience: Patience): Promise<void> => {
@@ -172,11 +175,14 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
   };
 
   const forget = port === undefined ? () => {} : stopOnSignals(port, stop);
+  const lastWords = (thrown: unknown): Promise<void> => service.crash(() => runner.crash(thrown, scope?.current()));
+  const forgetCrash = port === undefined ? () => {} : endOnCrash(port, lastWords);
   const onAbort = (): void => void stop();
   if (options.signal?.aborted) onAbort();
   else options.signal?.addEventListener("abort", onAbort, { once: true });
   void service.finished.then(() => {
     forget();
+    forgetCrash();
     options.signal?.removeEventListener("abort", onAbort);
   });
   log.info("serving", { target, project: gateway.projectId, tools: tools.map(({ name }) => name).join(", ") });

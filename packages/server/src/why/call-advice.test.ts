@@ -1,6 +1,6 @@
 import { ERROR_TABLE } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
-import { adviceForCall } from "./call-advice.ts";
+import { adviceForCall, lostServiceOf } from "./call-advice.ts";
 
 const ID = "01a1e4c1f8707000a639951c474f062c";
 
@@ -29,7 +29,10 @@ describe("[SEE-8] what is advised about a failed call", () => {
 
   test.each([
     ["outcome_unknown", `look at what the tool did before you make it again with: toolplane calls retry ${ID}`],
-    ["tool_timeout", "give the tool more time (timeout_seconds of its options), or find out what holds it up"],
+    [
+      "tool_timeout",
+      "give the tool more time (timeoutSeconds in defineTool, timeout_seconds in Python and in a definition's options), or find out what holds it up",
+    ],
     [
       "internal_error",
       `the tool failed in a way that it did not declare: see the cause with: toolplane calls show ${ID}`,
@@ -37,5 +40,23 @@ describe("[SEE-8] what is advised about a failed call", () => {
     ["own_code", `see the cause with: toolplane calls show ${ID}`],
   ])("%s", (code, advice) => {
     expect(adviceForCall(code, ID)).toBe(advice);
+  });
+});
+
+describe("[SEE-18] a call whose service went away", () => {
+  const error = { code: "x", message: "m", detail: { holder: "shop@host:7" } };
+  const LOG = "look into the log of service shop@host:7, which went away while it had the call";
+
+  test.each([
+    ["outcome_unknown", `${LOG}; look at what the tool did before you make it again with: toolplane calls retry ${ID}`],
+    ["upstream_unavailable", `${LOG}, then make it again with: toolplane calls retry ${ID}`],
+  ])("%s sends the reader to the log of that service", (code, advice) => {
+    expect(adviceForCall(code, ID, lostServiceOf(code, error))).toBe(advice);
+  });
+
+  test("a tool's own error, and one that names no service, do not", () => {
+    expect(lostServiceOf("internal_error", error)).toBeUndefined();
+    expect(lostServiceOf("upstream_unavailable", { detail: { host: "a" } })).toBeUndefined();
+    expect(lostServiceOf("outcome_unknown", null)).toBeUndefined();
   });
 });

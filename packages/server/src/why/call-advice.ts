@@ -1,7 +1,7 @@
 // What a person can do about a call that did not succeed. Advice about a request (cli/error-line.ts) does not fit here: a tool that
 // says `not_found` means something in its own world, not a name on the command line.
 
-import { ERROR_TABLE, isErrorCode } from "@toolplane/protocol";
+import { ERROR_TABLE, isErrorCode, isFilled, isRecord } from "@toolplane/protocol";
 
 const CAUSE = "see the cause with: toolplane calls show ID";
 const AGAIN = "make it again with: toolplane calls retry ID";
@@ -13,7 +13,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   bad_request: "correct the arguments: the message names the one that is wrong",
   not_found: `the tool did not find what it was asked for; correct the arguments, or ${CAUSE}`,
   upstream_unavailable: `see that what the tool depends on runs; ${CAUSE}`,
-  tool_timeout: "give the tool more time (timeout_seconds of its options), or find out what holds it up",
+  tool_timeout:
+    "give the tool more time (timeoutSeconds in defineTool, timeout_seconds in Python and in a definition's options), or find out what holds it up",
   queue_timeout: `start a service of its target, then ${AGAIN}`,
   canceled: AGAIN,
   outcome_unknown: `look at what the tool did before you ${AGAIN}`,
@@ -29,4 +30,27 @@ const ADVICE: Readonly<Record<string, string>> = {
 const byTable = (code: string): string =>
   isErrorCode(code) && ERROR_TABLE[code].retry === "later" ? `in a moment, ${AGAIN}` : CAUSE;
 
-export const adviceForCall = (code: string, id: string): string => (ADVICE[code] ?? byTable(code)).replaceAll("ID", id);
+export interface LostService {
+  /** As it named itself: target, machine, process. */
+  readonly holder: string;
+}
+
+/** The plane knows only that the service fell silent: why is in the log of that service. */
+export const lookInLog = ({ holder }: LostService): string =>
+  `look into the log of service ${holder}, which went away while it had the call`;
+
+const adviceForLost = (code: string, lost: LostService): string =>
+  code === "outcome_unknown" ? `${lookInLog(lost)}; ${ADVICE.outcome_unknown}` : `${lookInLog(lost)}, then ${AGAIN}`;
+
+/** `lost`: the call has this code because its service went away. */
+export const adviceForCall = (code: string, id: string, lost?: LostService | undefined): string =>
+  (lost === undefined ? (ADVICE[code] ?? byTable(code)) : adviceForLost(code, lost)).replaceAll("ID", id);
+
+/** The plane settles a call under these codes when its service fell silent, and says which it was. */
+const LOST_CODES: ReadonlySet<string> = new Set(["outcome_unknown", "upstream_unavailable"]);
+
+/** The service that was lost, as the error of the call says it. */
+export const lostServiceOf = (code: string, error: unknown): LostService | undefined => {
+  const detail = isRecord(error) && isRecord(error.detail) ? error.detail : {};
+  return LOST_CODES.has(code) && isFilled(detail.holder) ? { holder: detail.holder } : undefined;
+};

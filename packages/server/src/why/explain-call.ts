@@ -17,7 +17,7 @@ import { parametersOf, planShownArguments } from "../calls/shown-arguments.ts";
 import { type HostProblem, NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { anyObject, type BodyOf, text, textOrNull } from "../http/answers.ts";
 import { describeProcess, type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
-import { adviceForCall } from "./call-advice.ts";
+import { adviceForCall, type LostService, lookInLog, lostServiceOf } from "./call-advice.ts";
 import { limitFacts, planLimitWhy } from "./limit-problem.ts";
 import { findPinnedProblem, type PinnedProblem, planPinnedWhy } from "./pinned-problem.ts";
 import { isHostTarget, planRoleProblem, roleServing } from "./role-problem.ts";
@@ -56,6 +56,10 @@ export interface WhyFacts {
   readonly place?: { readonly running: number; readonly ahead: number } | undefined;
   /** What the failed call's error says. */
   readonly error?: string | undefined;
+  /** The service that went away while it had the call, when that is why it failed. */
+  readonly lost?: LostService | undefined;
+  /** The services that had it before and went away, when it is offered again. */
+  readonly lostBefore?: readonly string[] | undefined;
   /** As people may see them. */
   readonly arguments?: unknown;
   readonly deadLetterId: string | undefined;
@@ -166,6 +170,14 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
   ];
 };
 
+/** What the queue says, and where to look when a service went away with the call before. */
+const whyOffered = (facts: WhyFacts): readonly [string, string | null] => {
+  const [why, todo] = whyQueued(facts);
+  const logs = (facts.lostBefore ?? []).map((holder) => lookInLog({ holder }));
+  const all = [...(todo === null ? [] : [todo]), ...logs].join("; ");
+  return [why, all === "" ? null : all];
+};
+
 type Task = BatchView["tasks"][number];
 
 const isOpen = ({ status }: Task): boolean => status === "pending" || status === "dispatched";
@@ -196,7 +208,7 @@ const whyRunning = ({ view, nowMs, batch }: WhyFacts): readonly [string, string 
   if (lapsed)
     return [
       `${view.leaseHolder} held it and stopped answering; ${view.retrySafe ? "it is offered again in a moment" : "it settles outcome_unknown in a moment"}`,
-      null,
+      view.leaseHolder === null ? null : lookInLog({ holder: view.leaseHolder }),
     ];
   return [
     `${view.leaseHolder} runs it, with a lease until ${until(view.leaseExpiresAt, nowMs)} and at most until ${until(view.runDeadline, nowMs)}`,
@@ -204,12 +216,12 @@ const whyRunning = ({ view, nowMs, batch }: WhyFacts): readonly [string, string 
   ];
 };
 
-const whySettled = ({ view, deadLetterId, error, nowMs }: WhyFacts): readonly [string, string | null] => {
+const whySettled = ({ view, deadLetterId, error, lost, nowMs }: WhyFacts): readonly [string, string | null] => {
   const { toolCallId, status, errorCode, settledBy, settledAt } = view;
   const when = settledAt === null ? "" : ` ${seconds(nowMs - settledAt.getTime())} ago`;
   if (errorCode === null) return [`it ended${when}, settled by ${settledBy}`, null];
   const said = error === undefined ? errorCode : `${errorCode}: ${error}`;
-  const advice = adviceForCall(errorCode, toolCallId);
+  const advice = adviceForCall(errorCode, toolCallId, lost);
   const how = status === "failed" ? "it failed" : `it ended as ${status}`;
   return [
     `${how}${when} with ${said}; settled by ${settledBy}`,
@@ -274,7 +286,7 @@ export const planExplanation = (facts: WhyFacts): Explanation => {
             `it waits for a person to approve it, until ${until(view.queueDeadline, facts.nowMs)}`,
             `toolplane calls approve ${view.toolCallId}`,
           ]
-        : whyQueued(facts);
+        : whyOffered(facts);
   return {
     tool_call_id: view.toolCallId,
     status: view.status,
@@ -297,10 +309,18 @@ const holdersOf = async (engine: Engine, { projectId, target }: CallView): Promi
   return new Set(running.map(({ leaseHolder }) => leaseHolder)).size;
 };
 
-/** Undefined when its last attempt did not fail: its service was lost. */
-const lastFailure = async ({ calls }: Pick<Engine, "calls">, view: CallView): Promise<string | undefined> => {
-  const last = (await calls.leases(view)).at(-1);
-  return last?.ended === "failed" ? (last.errorCode ?? "an unknown error") : undefined;
+/** How the attempts before ended: the last one failed with a code, or its service was lost. */
+const failuresBefore = async (
+  { calls }: Pick<Engine, "calls">,
+  view: CallView,
+): Promise<Pick<WhyFacts, "failedWith" | "lostBefore">> => {
+  const leases = await calls.leases(view);
+  const last = leases.at(-1);
+  const lapsed = leases.filter(({ ended }) => ended === "lapsed");
+  return {
+    failedWith: last?.ended === "failed" ? (last.errorCode ?? "an unknown error") : undefined,
+    lostBefore: last?.ended === "lapsed" ? [...new Set(lapsed.map(({ holder }) => holder ?? "?"))] : undefined,
+  };
 };
 
 export const explainCall = async (
@@ -330,6 +350,7 @@ export const explainCall = async (
     batch: parked ? await engine.batches.get({ projectId: key.projectId, batchId }) : undefined,
     place: view.status === "queued" ? await engine.calls.queuePlace(view) : undefined,
     error: result?.__type__ === "ToolResultContent" ? messageOf(result.error) : undefined,
+    lost: result?.__type__ === "ToolResultContent" ? lostServiceOf(view.errorCode ?? "", result.error) : undefined,
     arguments: card && planShownArguments(card, await parametersOf(engine, view), forAgent)?.arguments,
     nowMs: await engine.databaseNow(),
     toolStatus: tool?.status,
@@ -344,7 +365,7 @@ export const explainCall = async (
     deadLetterId: letter?.deadLetterId,
     pinnedProblem: await findPinnedProblem(engine, view, services),
     heldBack: view.status === "queued" ? await engine.calls.heldBack(view) : undefined,
-    failedWith: view.status === "queued" && view.attempts > 0 ? await lastFailure(engine, view) : undefined,
+    ...(view.status === "queued" && view.attempts > 0 ? await failuresBefore(engine, view) : {}),
     hostProblem: toolHosts.problemOf(key.projectId, view.target),
     hostProcesses: seen === 0 && isHostTarget(view.target) ? serving : [],
   });
