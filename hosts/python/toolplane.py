@@ -483,6 +483,22 @@ def tool(
 # --------------------------------------------------------------------------------------------------------- the server
 
 
+def find_plane() -> str:
+    """TOOLPLANE_URL, else the plane of the data directory beside the program on whatever port, else the usual address."""
+    named = os.environ.get("TOOLPLANE_URL", "").strip()
+    if named:
+        return named
+    try:
+        # A running server writes down where it listens.
+        with open(os.path.join(os.environ.get("TOOLPLANE_DATA") or ".toolplane", "address"), encoding="utf-8") as file:
+            beside = urllib.parse.urlsplit(file.read().strip())
+        if beside.scheme == "http" and beside.hostname in ("127.0.0.1", "localhost", "::1"):
+            return f"http://{beside.netloc}"
+    except (OSError, ValueError):
+        pass
+    return "http://127.0.0.1:7420"
+
+
 class Client:
     """The HTTP API. Connections are kept and shared; the token is in a header and nowhere else."""
 
@@ -1186,7 +1202,7 @@ def serve(
     if not token:
         raise SystemExit("toolplane: set TOOLPLANE_TOKEN (toolplane token create --role tool --targets TARGET)")
     client = Client(
-        url or os.environ.get("TOOLPLANE_URL") or "http://127.0.0.1:7420",
+        url or find_plane(),
         token,
         project or os.environ.get("TOOLPLANE_PROJECT") or "demo",
     )
@@ -1409,7 +1425,7 @@ def connect(url: Optional[str] = None, token: Optional[str] = None, project: Opt
     """A client of the plane that TOOLPLANE_URL, TOOLPLANE_TOKEN and TOOLPLANE_PROJECT name, unless told otherwise."""
     return Plane(
         Client(
-            url or os.environ.get("TOOLPLANE_URL") or "http://127.0.0.1:7420",
+            url or find_plane(),
             token or os.environ.get("TOOLPLANE_TOKEN", ""),
             project or os.environ.get("TOOLPLANE_PROJECT") or "demo",
         )

@@ -1,6 +1,7 @@
 // hosts/python/toolplane.py against a real server: results, errors, cancellation, deadlines, stops and deaths.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "@toolplane/testkit";
@@ -123,6 +124,20 @@ describe("errors", () => {
     expect(await stackOf(succeeded.tool_call_id)).toMatch(/^tried 3 times in this attempt; the last try succeeded;/);
     expect(await stackOf(failed.tool_call_id)).toMatch(/^tried 3 times in this attempt; the last failure:\nTraceback/);
   });
+});
+
+test("[SEE-20] a Python program finds the plane of the data directory beside it, as the command line does", () => {
+  const find = (env: Record<string, string>): string =>
+    execFileSync("python3", ["-c", "import toolplane; print(toolplane.find_plane())"], {
+      cwd: marks,
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, PYTHONPATH: join(ROOT, "hosts/python"), PYTHONDONTWRITEBYTECODE: "1", ...env },
+    }).trim();
+  expect(find({})).toBe("http://127.0.0.1:7420");
+  mkdirSync(join(marks, ".toolplane"));
+  writeFileSync(join(marks, ".toolplane/address"), "http://127.0.0.1:7999\n");
+  expect(find({})).toBe("http://127.0.0.1:7999");
+  expect(find({ TOOLPLANE_URL: "http://plane.example" })).toBe("http://plane.example");
 });
 
 describe("definitions", () => {

@@ -223,7 +223,7 @@ describe("a start that fails says why in one sentence", () => {
     void serveTools([countWords], given).catch(() => undefined);
     await clock.advance(60_000);
     expect(log.entries.map(({ message }) => message)).toEqual([
-      "no Toolplane server answers at http://127.0.0.1:7420 yet; waiting for it",
+      "no Toolplane server answers at http://127.0.0.1:7420 yet; waiting for it (TOOLPLANE_URL names another one)",
     ]);
   });
 
