@@ -190,8 +190,10 @@ const whyParked = ({ tasks, batchId, deadlineAt }: BatchView, nowMs: number): re
   ];
 };
 
-const whyRunning = ({ view, nowMs, batch }: WhyFacts): readonly [string, string | null] => {
+const whyRunning = (facts: WhyFacts): readonly [string, string | null] => {
+  const { view, nowMs, batch } = facts;
   if (batch !== undefined) return whyParked(batch, nowMs);
+  if (view.plain && view.leaseHolder === null) return whyPlain(facts);
   const lapsed = view.leaseExpiresAt !== null && view.leaseExpiresAt.getTime() < nowMs;
   if (lapsed)
     return [
