@@ -22,7 +22,7 @@ export const READ_HELD_PLACES: Statement = {
   name: "gates.read-held-places",
   text: `
 with recursive walk as (
-  (select project_id, target from state.live_calls where ${IS_HELD} order by project_id, target limit 1)
+  (select project_id, target from state.live_calls where ${IS_HELD} and (project_id, target) > ('', '') order by project_id, target limit 1)
   union all
   select n.project_id, n.target
     from walk w
