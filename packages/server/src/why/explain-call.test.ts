@@ -103,14 +103,18 @@ describe("[SEE-16] a command to a service without leases: where it waits, and wh
   ])("%s %j", (version, more, why) => {
     const subject = `cg.${version}.demo.public.cmd.tool.text.scrub`;
     const view = { ...queued, plain: true, subject } as CallView;
-    expect(explainQueued({ view, ...more })).toMatchObject({
-      why: expect.stringMatching(why),
-      todo: `see that a service listens on ${subject}, and what its log says`,
-    });
-    expect(explainQueued({ view, busAway: true, ...more })).toMatchObject({
-      why: expect.stringContaining("NATS is away"),
-      todo: "see that NATS runs and is reached",
-    });
+    // Under a limit it counts as running from when its command was sent.
+    for (const status of ["queued", "running"] as const) {
+      const call = { ...view, status, leaseExpiresAt: null } as CallView;
+      expect(explainQueued({ view: call, ...more })).toMatchObject({
+        why: expect.stringMatching(why),
+        todo: `see that a service listens on ${subject}, and what its log says`,
+      });
+      expect(explainQueued({ view: call, busAway: true, ...more })).toMatchObject({
+        why: expect.stringContaining("NATS is away"),
+        todo: "see that NATS runs and is reached",
+      });
+    }
   });
 });
 

@@ -191,8 +191,10 @@ const whyParked = ({ tasks, batchId, deadlineAt }: BatchView, nowMs: number): re
   ];
 };
 
-const whyRunning = ({ view, nowMs, batch }: WhyFacts): readonly [string, string | null] => {
+const whyRunning = (facts: WhyFacts): readonly [string, string | null] => {
+  const { view, nowMs, batch } = facts;
   if (batch !== undefined) return whyParked(batch, nowMs);
+  if (view.plain && view.leaseHolder === null) return planPlainWhy(facts, (date) => until(date, nowMs));
   const lapsed = view.leaseExpiresAt !== null && view.leaseExpiresAt.getTime() < nowMs;
   if (lapsed)
     return [
@@ -357,7 +359,7 @@ export const explainCall = async (
     busAway: planeProcesses.busAway(),
     deadLetterId: letter?.deadLetterId,
     pinnedProblem: await findPinnedProblem(engine, view, services),
-    command: view.status === "queued" && view.plain ? await engine.calls.waitingCommand(view) : undefined,
+    command: view.settledAt === null && view.plain ? await engine.calls.waitingCommand(view) : undefined,
     heldBack: view.status === "queued" ? await engine.calls.heldBack(view) : undefined,
     ...(view.status === "queued" && view.attempts > 0 ? await failuresBefore(engine, view) : {}),
     hostProblem: toolHosts.problemOf(key.projectId, view.target),
