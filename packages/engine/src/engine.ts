@@ -29,6 +29,7 @@ import type { ServedTarget } from "./carrier/plan-durables.ts";
 import { setCarrier } from "./carrier/take-over.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
 import { createDelegation, type Delegation } from "./delegation/delegation.ts";
+import { sendHeldCalls } from "./gates/held-calls.ts";
 import type { LimitReads } from "./gates/limit-reads.ts";
 import { createLimits } from "./gates/limits.ts";
 import { createHistory, type History } from "./history/history.ts";
@@ -242,7 +243,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const limits = createLimits({ ...ground, definitions, maxOpen: options.maxOpenCalls });
   const calls = createCalls({ ...ground, ...limits, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
   const { settlements, places } = calls;
-  const delegation = createDelegation(ground);
+  const delegation = createDelegation({ ...ground, ...limits });
   const turns = createTurns({
     ...ground,
     ...limits,
@@ -282,6 +283,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     retention: options.retention,
     relayStats: () => carriage?.stats().relay,
   });
+  const heldCalls = carrier === undefined ? undefined : sendHeldCalls({ ...ground, gates: calls.gates });
   const watchdog: Watchdog | undefined = options.watchdog === false ? undefined : startWatchdog({ jobs, clock, log });
 
   return {
@@ -354,6 +356,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     },
     async close() {
       await watchdog?.stop();
+      await heldCalls?.stop();
       await carriage?.stop();
       await bus.close();
       await batches.drain();

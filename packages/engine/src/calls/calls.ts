@@ -3,7 +3,7 @@
 import { ToolplaneError } from "@toolplane/protocol";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
 import { type Diagnostics, readDiagnostics } from "../diagnostics/diagnostics.ts";
-import { createGates, type HeldBack } from "../gates/gates.ts";
+import { createGates, type Gates, type HeldBack } from "../gates/gates.ts";
 import { readWaitingCommand, type WaitingCommand } from "../outbox/waiting-command.ts";
 import type { Log } from "../ports/log.ts";
 import { createSessionTargets, type TargetKey } from "../sessions/session-targets.ts";
@@ -86,6 +86,7 @@ export interface Calls {
   readonly settlements: Settlements;
   /** For the calls that steps make. */
   readonly places: CallPlaces;
+  readonly gates: Gates;
   stats(): Readonly<Record<string, CoalescerStats>>;
   /** Ends all waits for work and results; submitted work is finished. */
   drain(): Promise<void>;
@@ -252,6 +253,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     watch,
     settlements,
     places,
+    gates,
     stats: () => Object.fromEntries(Object.entries(coalescers).map(([name, coalescer]) => [name, coalescer.stats()])),
     async drain() {
       line.close();

@@ -9,14 +9,12 @@ const plainCannotPin = (): ToolplaneError =>
     { detail: { path: "$.options.pin" } },
   );
 
-/** Limits are kept where calls are leased, and so is the count of attempts. */
-const LEASED_OPTIONS = ["concurrency", "rate", "breaker", "retry_policy"] as const;
-
+/** Attempts are counted by leases, and an attempt that was not leased is never known to have ended. */
 const refuseUnleased = ({ options }: ToolDefinition): void => {
-  const given = LEASED_OPTIONS.find((key) => options[key] !== undefined);
-  if (options.service !== "plain" || given === undefined) return;
-  const message = `options.${given} cannot be kept with service: plain, which takes no lease; leave one of them out`;
-  throw new ToolplaneError("bad_request", message, { detail: { path: `$.options.${given}` } });
+  if (options.service !== "plain" || options.retry_policy === undefined) return;
+  const message =
+    "options.retry_policy cannot be kept with service: plain, which takes no lease; leave one of them out";
+  throw new ToolplaneError("bad_request", message, { detail: { path: "$.options.retry_policy" } });
 };
 
 /** A tool that is not safe is never run twice. */

@@ -1,8 +1,8 @@
 // What a person can do about a call that did not succeed. Advice about a request (cli/error-line.ts) does not fit here: a tool that
 // says `not_found` means something in its own world, not a name on the command line.
 // Advice is about the thing that failed: an answer of an API, an address that may not be asked, a missing variable and a wrong
-// definition are told apart by the error's detail. Of the detail only numbers and names of variables are repeated, because a tool may
-// write anything into it.
+// definition are told apart by the error's detail. Of the detail only numbers and names of variables and services are repeated, because a
+// tool may write anything into it.
 
 import { ERROR_TABLE, isErrorCode, isRecord } from "@toolplane/protocol";
 import { isEnvName } from "@toolplane/protocol/registry";
@@ -21,7 +21,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   bad_request: "correct the arguments: the message names the one that is wrong",
   not_found: `the tool did not find what it was asked for; correct the arguments, or ${CAUSE}`,
   upstream_unavailable: `see that what the tool depends on runs; ${CAUSE}`,
-  tool_timeout: "give the tool more time (timeout_seconds of its options), or find out what holds it up",
+  tool_timeout:
+    "give the tool more time (timeoutSeconds in defineTool, timeout_seconds in Python and in a definition's options), or find out what holds it up",
   queue_timeout: `start a service of its target, then ${AGAIN}`,
   canceled: AGAIN,
   outcome_unknown: `look at what the tool did before you ${AGAIN}`,
@@ -84,5 +85,25 @@ const byDetail = (code: string, detail: unknown): string | undefined => {
 const byTable = (code: string): string =>
   isErrorCode(code) && ERROR_TABLE[code].retry === "later" ? `in a moment, ${AGAIN}` : CAUSE;
 
+/** The plane knows only that the service fell silent: why is in the log of that service. */
+export const lookInLog = (holder: string): string =>
+  `look into the log of service ${holder}, which went away while it had the call`;
+
+/** The plane settles a call under these codes when its service fell silent, and says which it was. */
+const LOST_CODES: ReadonlySet<string> = new Set(["outcome_unknown", "upstream_unavailable"]);
+
+/** As services name themselves: target, machine, process. */
+const HOLDER = /^[\w.@:/-]{1,200}$/;
+
+/** Where to look when the service of the call was lost. */
+const byLostService = (code: string, detail: unknown): string | undefined => {
+  const holder = isRecord(detail) ? detail.holder : undefined;
+  if (!LOST_CODES.has(code) || typeof holder !== "string" || !HOLDER.test(holder)) return undefined;
+  return code === "outcome_unknown"
+    ? `${lookInLog(holder)}; ${ADVICE.outcome_unknown}`
+    : `${lookInLog(holder)}, then ${AGAIN}`;
+};
+
+/** `detail`: of the call's error. */
 export const adviceForCall = (code: string, id: string, detail?: unknown): string =>
-  (byDetail(code, detail) ?? ADVICE[code] ?? byTable(code)).replaceAll("ID", id);
+  (byLostService(code, detail) ?? byDetail(code, detail) ?? ADVICE[code] ?? byTable(code)).replaceAll("ID", id);

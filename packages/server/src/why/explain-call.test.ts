@@ -103,14 +103,18 @@ describe("[SEE-16] a command to a service without leases: where it waits, and wh
   ])("%s %j", (version, more, why) => {
     const subject = `cg.${version}.demo.public.cmd.tool.text.scrub`;
     const view = { ...queued, plain: true, subject } as CallView;
-    expect(explainQueued({ view, ...more })).toMatchObject({
-      why: expect.stringMatching(why),
-      todo: `see that a service listens on ${subject}, and what its log says`,
-    });
-    expect(explainQueued({ view, busAway: true, ...more })).toMatchObject({
-      why: expect.stringContaining("NATS is away"),
-      todo: "see that NATS runs and is reached",
-    });
+    // Under a limit it counts as running from when its command was sent.
+    for (const status of ["queued", "running"] as const) {
+      const call = { ...view, status, leaseExpiresAt: null } as CallView;
+      expect(explainQueued({ view: call, ...more })).toMatchObject({
+        why: expect.stringMatching(why),
+        todo: `see that a service listens on ${subject}, and what its log says`,
+      });
+      expect(explainQueued({ view: call, busAway: true, ...more })).toMatchObject({
+        why: expect.stringContaining("NATS is away"),
+        todo: "see that NATS runs and is reached",
+      });
+    }
   });
 });
 
@@ -191,4 +195,27 @@ test.each([
     deadLetterId: undefined,
   });
   expect(why).toBe(`it waits its turn: 1 service(s) of target text take calls${more}`);
+});
+
+test("[SEE-18] a service went away with the call: `why` names the log to look into, while it waits and after it failed", () => {
+  const log = "look into the log of service text@box:7, which went away while it had the call";
+  const lostBefore = ["text@box:7"];
+  const offered = { ...queued, attempts: 1, availableAt: new Date(NOW + 2_000) } as CallView;
+  expect(explainQueued({ view: offered, lostBefore })).toMatchObject({
+    why: expect.stringContaining("its service was lost 1 time(s); it is offered again at"),
+    todo: log,
+  });
+  expect(explainQueued({ view: { ...queued, attempts: 1 } as CallView, lostBefore }).todo).toBe(
+    `start a service for target text; ${log}`,
+  );
+  const lapsed = {
+    ...view,
+    leaseHolder: "text@box:7",
+    leaseExpiresAt: new Date(NOW - 1),
+    retrySafe: true,
+  } as CallView;
+  expect(explainQueued({ view: lapsed }).todo).toBe(log);
+  const failed = { ...view, status: "failed", errorCode: "outcome_unknown", settledAt: null, settledBy: "sys" };
+  const { todo } = explainQueued({ view: failed as unknown as CallView, errorDetail: { holder: "text@box:7" } });
+  expect(todo).toContain(`${log}; look at what the tool did`);
 });

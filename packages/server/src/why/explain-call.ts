@@ -17,7 +17,7 @@ import { parametersOf, planShownArguments } from "../calls/shown-arguments.ts";
 import { type HostProblem, NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { anyObject, type BodyOf, text, textOrNull } from "../http/answers.ts";
 import { describeProcess, type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
-import { adviceForCall } from "./call-advice.ts";
+import { adviceForCall, lookInLog } from "./call-advice.ts";
 import { limitFacts, planLimitWhy } from "./limit-problem.ts";
 import { findPinnedProblem, type PinnedProblem, planPinnedWhy } from "./pinned-problem.ts";
 import { planPlainWhy, SEE_NATS } from "./plain-problem.ts";
@@ -58,6 +58,8 @@ export interface WhyFacts {
   /** What the failed call's error says. */
   readonly error?: string | undefined;
   readonly errorDetail?: unknown;
+  /** The services that had it before and went away, when it is offered again. */
+  readonly lostBefore?: readonly string[] | undefined;
   /** As people may see them. */
   readonly arguments?: unknown;
   readonly deadLetterId: string | undefined;
@@ -157,6 +159,14 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
   ];
 };
 
+/** What the queue says, and where to look when a service went away with the call before. */
+const whyOffered = (facts: WhyFacts): readonly [string, string | null] => {
+  const [why, todo] = whyQueued(facts);
+  const logs = (facts.lostBefore ?? []).map(lookInLog);
+  const all = [...(todo === null ? [] : [todo]), ...logs].join("; ");
+  return [why, all === "" ? null : all];
+};
+
 type Task = BatchView["tasks"][number];
 
 const isOpen = ({ status }: Task): boolean => status === "pending" || status === "dispatched";
@@ -181,13 +191,15 @@ const whyParked = ({ tasks, batchId, deadlineAt }: BatchView, nowMs: number): re
   ];
 };
 
-const whyRunning = ({ view, nowMs, batch }: WhyFacts): readonly [string, string | null] => {
+const whyRunning = (facts: WhyFacts): readonly [string, string | null] => {
+  const { view, nowMs, batch } = facts;
   if (batch !== undefined) return whyParked(batch, nowMs);
+  if (view.plain && view.leaseHolder === null) return planPlainWhy(facts, (date) => until(date, nowMs));
   const lapsed = view.leaseExpiresAt !== null && view.leaseExpiresAt.getTime() < nowMs;
   if (lapsed)
     return [
       `${view.leaseHolder} held it and stopped answering; ${view.retrySafe ? "it is offered again in a moment" : "it settles outcome_unknown in a moment"}`,
-      null,
+      view.leaseHolder === null ? null : lookInLog(view.leaseHolder),
     ];
   return [
     `${view.leaseHolder} runs it, with a lease until ${until(view.leaseExpiresAt, nowMs)} and at most until ${until(view.runDeadline, nowMs)}`,
@@ -268,7 +280,7 @@ export const planExplanation = (facts: WhyFacts): Explanation => {
             `it waits for a person to approve it, until ${until(view.queueDeadline, facts.nowMs)}`,
             `toolplane calls approve ${view.toolCallId}`,
           ]
-        : whyQueued(facts);
+        : whyOffered(facts);
   return {
     tool_call_id: view.toolCallId,
     status: view.status,
@@ -293,10 +305,18 @@ const holdersOf = async (engine: Engine, { projectId, target }: CallView): Promi
   return new Set(running.map(({ leaseHolder }) => leaseHolder)).size;
 };
 
-/** Undefined when its last attempt did not fail: its service was lost. */
-const lastFailure = async ({ calls }: Pick<Engine, "calls">, view: CallView): Promise<string | undefined> => {
-  const last = (await calls.leases(view)).at(-1);
-  return last?.ended === "failed" ? (last.errorCode ?? "an unknown error") : undefined;
+/** How the attempts before ended: the last one failed with a code, or its service was lost. */
+const failuresBefore = async (
+  { calls }: Pick<Engine, "calls">,
+  view: CallView,
+): Promise<Pick<WhyFacts, "failedWith" | "lostBefore">> => {
+  const leases = await calls.leases(view);
+  const last = leases.at(-1);
+  const lapsed = leases.filter(({ ended }) => ended === "lapsed");
+  return {
+    failedWith: last?.ended === "failed" ? (last.errorCode ?? "an unknown error") : undefined,
+    lostBefore: last?.ended === "lapsed" ? [...new Set(lapsed.map(({ holder }) => holder ?? "?"))] : undefined,
+  };
 };
 
 export const explainCall = async (
@@ -339,9 +359,9 @@ export const explainCall = async (
     busAway: planeProcesses.busAway(),
     deadLetterId: letter?.deadLetterId,
     pinnedProblem: await findPinnedProblem(engine, view, services),
-    command: view.status === "queued" && view.plain ? await engine.calls.waitingCommand(view) : undefined,
+    command: view.settledAt === null && view.plain ? await engine.calls.waitingCommand(view) : undefined,
     heldBack: view.status === "queued" ? await engine.calls.heldBack(view) : undefined,
-    failedWith: view.status === "queued" && view.attempts > 0 ? await lastFailure(engine, view) : undefined,
+    ...(view.status === "queued" && view.attempts > 0 ? await failuresBefore(engine, view) : {}),
     hostProblem: toolHosts.problemOf(key.projectId, view.target),
     hostProcesses: seen === 0 && isHostTarget(view.target) ? serving : [],
   });
