@@ -5,6 +5,7 @@ import { ERROR_TABLE, isErrorCode, isFilled, isRecord } from "@toolplane/protoco
 
 const CAUSE = "see the cause with: toolplane calls show ID";
 const AGAIN = "make it again with: toolplane calls retry ID";
+const LOOK_FIRST = `look at what the tool did before you ${AGAIN}`;
 
 /** Each line is tried against the situation that its code names: call-advice.test.ts, tests/long/failing-tools.long.ts. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -17,7 +18,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     "give the tool more time (timeoutSeconds in defineTool, timeout_seconds in Python and in a definition's options), or find out what holds it up",
   queue_timeout: `start a service of its target, then ${AGAIN}`,
   canceled: AGAIN,
-  outcome_unknown: `look at what the tool did before you ${AGAIN}`,
+  outcome_unknown: `${CAUSE}, and ${LOOK_FIRST}`,
   approval_denied: AGAIN.replace("make it again", "if the person agrees now, make it again"),
   approval_expired: `let a person decide in time, then ${AGAIN}`,
   auth_failed: "set the variable that the message names where the tool runs, and allow it",
@@ -40,7 +41,7 @@ export const lookInLog = ({ holder }: LostService): string =>
   `look into the log of service ${holder}, which went away while it had the call`;
 
 const adviceForLost = (code: string, lost: LostService): string =>
-  code === "outcome_unknown" ? `${lookInLog(lost)}; ${ADVICE.outcome_unknown}` : `${lookInLog(lost)}, then ${AGAIN}`;
+  code === "outcome_unknown" ? `${lookInLog(lost)}; ${LOOK_FIRST}` : `${lookInLog(lost)}, then ${AGAIN}`;
 
 /** `lost`: the call has this code because its service went away. */
 export const adviceForCall = (code: string, id: string, lost?: LostService | undefined): string =>
