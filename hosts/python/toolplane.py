@@ -865,6 +865,8 @@ class Call:
                     smaller = failed("result_too_large", "the result is larger than the server takes")
                     body = {"lease": self.lease, **smaller}
                     continue
+                if error.code == "already_settled" and body.get("status") == "timeout":
+                    return  # the plane ended the call a moment before this service did, as it should
                 if not error.may_pass or time.monotonic() >= until:
                     log.warning("the result of call %s was not accepted: %s", self.id, error)
                     return

@@ -11,6 +11,7 @@ import { Section } from "../parts/section.tsx";
 import { Empty } from "../parts/states.tsx";
 import { When } from "../parts/when.tsx";
 import { Text } from "../text/text.tsx";
+import { browserWords } from "./browser-words.ts";
 
 interface BrowserBody {
   readonly session_id: string;
@@ -33,7 +34,7 @@ const BrowserRow = ({ session, onDone }: { readonly session: BrowserBody; readon
         <Text most={64}>{session.label || session.role}</Text>
       </span>
       <span className="row-text muted">
-        <Text most={160}>{session.browser ?? "unknown browser"}</Text>
+        <Text most={160}>{browserWords(session.browser)}</Text>
       </span>
       <span className="row-end">
         <span className="muted">

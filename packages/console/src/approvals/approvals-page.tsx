@@ -54,7 +54,7 @@ const ApprovalCard = ({ project, waiting, agentName, onDone }: CardProps): React
         </Link>
       </h2>
       <p className="muted">
-        <Text>{agentName}</Text> asked, <When at={waiting.asked_at} />
+        Asked by <Text>{agentName}</Text> at <When at={waiting.asked_at} />
         {waiting.expires_at !== null && (
           <>
             ; decide before <When at={waiting.expires_at} />

@@ -66,7 +66,9 @@ describe("[SEE-18] a crash", () => {
     });
     expect(sent.get("call_2")).toMatchObject({
       status: "failed",
-      error: { message: expect.stringMatching(/^boom with \[redacted KEY\] \(thrown outside of the tool's promise/) },
+      error: {
+        message: expect.stringMatching(/^boom with \[redacted KEY\]; it was thrown outside of the tool's promise/),
+      },
       diagnostics: { stack: expect.stringContaining("crash.test.ts") },
     });
     expect(JSON.stringify(gateway.settled)).not.toContain("hunter2");

@@ -43,6 +43,6 @@ export const crashedError = (
     );
   const { envelope } = understandToolError(thrown, scrub);
   const where =
-    "thrown outside of the tool's promise (in a timer, an event handler or a promise without await), which ended the service";
-  return { ...envelope, message: `${envelope.message} (${where})` };
+    "it was thrown outside of the tool's promise, in a timer, an event handler or a promise without await, and ended the service";
+  return { ...envelope, message: `${envelope.message}; ${where}` };
 };

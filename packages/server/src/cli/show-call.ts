@@ -24,7 +24,7 @@ const layersText = (call: Body): string | null => {
 
 /** How a lease ended, in words where the word alone says too little. */
 const ENDED: Readonly<Record<string, string>> = {
-  lapsed: "lapsed: the service went away, and its log says why",
+  lapsed: "lapsed: the service went away; look into its log",
   released: "given back by the service",
 };
 

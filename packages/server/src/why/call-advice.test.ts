@@ -28,7 +28,10 @@ describe("[SEE-8] what is advised about a failed call", () => {
   });
 
   test.each([
-    ["outcome_unknown", `look at what the tool did before you make it again with: toolplane calls retry ${ID}`],
+    [
+      "outcome_unknown",
+      `see the cause with: toolplane calls show ${ID}, and look at what the tool did before you make it again with: toolplane calls retry ${ID}`,
+    ],
     [
       "tool_timeout",
       "give the tool more time (timeoutSeconds in defineTool, timeout_seconds in Python and in a definition's options), or find out what holds it up",

@@ -13,6 +13,7 @@ const AGAIN = "make it again with: toolplane calls retry ID";
 const AS_SAID = `correct that, then ${AGAIN}`;
 const WHERE = "for the program that runs the tool, and start that program again";
 const ITS_WORDS = "see the words of the API with: toolplane calls show ID";
+const LOOK_FIRST = `look at what the tool did before you ${AGAIN}`;
 
 /** Each line is tried against the situation that its code names: call-advice.test.ts, tests/long/failing-tools.long.ts. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -25,7 +26,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     "give the tool more time (timeoutSeconds in defineTool, timeout_seconds in Python and in a definition's options), or find out what holds it up",
   queue_timeout: `start a service of its target, then ${AGAIN}`,
   canceled: AGAIN,
-  outcome_unknown: `look at what the tool did before you ${AGAIN}`,
+  outcome_unknown: `${CAUSE}, and ${LOOK_FIRST}`,
   approval_denied: AGAIN.replace("make it again", "if the person agrees now, make it again"),
   approval_expired: `let a person decide in time, then ${AGAIN}`,
   auth_failed: `the tool was not allowed to do this: correct what the message names, or ${CAUSE}`,
@@ -101,9 +102,7 @@ const HOLDER = /^[\w.@:/-]{1,200}$/;
 const byLostService = (code: string, detail: unknown): string | undefined => {
   const holder = isRecord(detail) ? detail.holder : undefined;
   if (!LOST_CODES.has(code) || typeof holder !== "string" || !HOLDER.test(holder)) return undefined;
-  return code === "outcome_unknown"
-    ? `${lookInLog(holder)}; ${ADVICE.outcome_unknown}`
-    : `${lookInLog(holder)}, then ${AGAIN}`;
+  return code === "outcome_unknown" ? `${lookInLog(holder)}; ${LOOK_FIRST}` : `${lookInLog(holder)}, then ${AGAIN}`;
 };
 
 /** `detail`: of the call's error. */
