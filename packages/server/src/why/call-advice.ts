@@ -76,6 +76,8 @@ const byDetail = (code: string, detail: unknown): string | undefined => {
   if (code === "auth_failed" && typeof variable === "string" && isEnvName(variable))
     return typeof detail.project_id === "string" ? AS_SAID : `set ${variable} ${WHERE}, then ${AGAIN}`;
   if (code === "auth_failed" && typeof host === "string") return ofAddress(detail);
+  if (code === "upstream_unavailable" && typeof host === "string")
+    return `see that this host can be reached from where the tool runs, and look at what it did before you ${AGAIN}`;
   if (code === "result_too_large" && typeof host === "string")
     return "ask for less: a smaller page, fewer fields, or another operation of the API";
   if (code === "tool_timeout" && limit === "timeout_s")
