@@ -48,7 +48,7 @@ describe("[SEE-8] what is advised about a failed call", () => {
 
 describe("[SEE-18] a call whose service went away", () => {
   const error = { code: "x", message: "m", detail: { holder: "shop@host:7" } };
-  const LOG = "look into the log of service shop@host:7, which went away while it had the call";
+  const LOG = "look into the log of service shop@host:7, which stopped answering while it had the call";
 
   test.each([
     ["outcome_unknown", `${LOG}; look at what the tool did before you make it again with: toolplane calls retry ${ID}`],

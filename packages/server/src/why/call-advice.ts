@@ -38,7 +38,7 @@ export interface LostService {
 
 /** The plane knows only that the service fell silent: why is in the log of that service. */
 export const lookInLog = ({ holder }: LostService): string =>
-  `look into the log of service ${holder}, which went away while it had the call`;
+  `look into the log of service ${holder}, which stopped answering while it had the call`;
 
 const adviceForLost = (code: string, lost: LostService): string =>
   code === "outcome_unknown" ? `${lookInLog(lost)}; ${LOOK_FIRST}` : `${lookInLog(lost)}, then ${AGAIN}`;
