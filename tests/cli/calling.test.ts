@@ -46,7 +46,9 @@ describe("toolplane call", () => {
     const { err } = await stack.run(["call", "fail", '{"code":"internal_error","message":"it \\u001b[31mbroke"}']);
     const [, id] = err.match(new RegExp(`see the cause with: toolplane calls show (${ID})$`, "m")) ?? [];
     const { out } = await stack.run(["calls", "show", id ?? ""]);
-    expect(out).toMatch(/\ncause\n {2}tried 3 times in this attempt; the last failure:\n {2}ToolError: it \\u001b\[31mbroke\n {6}at /);
+    expect(out).toMatch(
+      /\ncause\n {2}tried 3 times in this attempt; the last failure:\n {2}ToolError: it \\u001b\[31mbroke\n {6}at /,
+    );
     expect(out).not.toContain("\u001b");
   });
 

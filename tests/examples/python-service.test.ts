@@ -12,7 +12,7 @@ import { requirePython, startPython } from "./programs.ts";
 
 const ODD = "tests/examples/services/odd_tools.py";
 const PATIENCE_MS = 60_000;
-/** Shorter than leases are by default: who died is noticed after one, a cancellation after a third. */
+/** Shorter than the default lease: a dead service is noticed after one lease, a cancellation after a third of one. */
 const LEASE_SECONDS = "6";
 
 let stack: Stack;

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeSettledHistory } from "../../bench/engine/settled-history.ts";
 import { ALLOWED_PROJECT_SCANS, ALLOWED_SCANS, type AllowedScan, isTied } from "./allowed.ts";
 import { collectStatements } from "./collect-statements.ts";
-import { FULL_TABLES } from "./full-tables.ts";
+import { FULL_TABLES } from "./full-tables.sql.ts";
 import { cteJoins, type PlanNode, projectScans, wholeScans } from "./plan.ts";
 
 type Client = Awaited<ReturnType<Database["connect"]>>;

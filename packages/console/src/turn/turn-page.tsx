@@ -86,8 +86,8 @@ const TurnFamily = ({ project, turn }: FamilyProps): ReactNode => {
     (event) => event.isLogged && (turnOf(event) === turn.agent_turn_id || family.has(turnOf(event))),
     trace.reload,
   );
-  const nameOf = useNodeNames(project, `${family.size}`);
   const roots = useMemo(() => (own === undefined ? [] : [own]), [own]);
+  const nameOf = useNodeNames(project, roots);
   if (own === undefined) return null;
   const lanes = planTreeLanes(own, nameOf);
   return (

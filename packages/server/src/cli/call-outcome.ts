@@ -2,7 +2,7 @@
 
 import { isRecord } from "@toolplane/protocol";
 import type { Body } from "@toolplane/sdk/client";
-import { adviceForCall, lostServiceOf } from "../why/call-advice.ts";
+import { adviceForCall } from "../why/call-advice.ts";
 import { parseText, textOf } from "./body.ts";
 import type { CommandContext } from "./command.ts";
 import { EXIT } from "./exit-code.ts";
@@ -17,7 +17,7 @@ export const showOutcome = ({ output }: CommandContext, call: Body): number => {
   const error = isRecord(call.error) ? call.error : {};
   const code = textOf(error, "code") ?? textOf(call, "error_code") ?? "unknown_error";
   const message = textOf(error, "message") ?? `the call ended as ${status}`;
-  const advice = adviceForCall(code, id, lostServiceOf(code, error));
+  const advice = adviceForCall(code, id, error.detail);
   output.note(`toolplane: ${code}: ${message}; ${advice}${advice.includes(id) ? "" : ` (call ${id})`}`);
   return EXIT.failed;
 };
