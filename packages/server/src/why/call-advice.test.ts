@@ -62,7 +62,7 @@ describe("[SEE-8] what is advised about a failed call", () => {
 
 describe("[SEE-18] a call whose service went away", () => {
   const detail = { holder: "shop@host:7" };
-  const LOG = "look into the log of service shop@host:7, which went away while it had the call";
+  const LOG = "look into the log of service shop@host:7, which stopped answering while it had the call";
 
   test.each([
     ["outcome_unknown", `${LOG}; look at what the tool did before you make it again with: toolplane calls retry ${ID}`],
@@ -70,6 +70,13 @@ describe("[SEE-18] a call whose service went away", () => {
   ])("%s sends the reader to the log of that service", (code, advice) => {
     expect(adviceForCall(code, ID, detail)).toBe(advice);
   });
+
+  test.each(["tool.py (host, pid 7)", "shop (process 7 on host)"])(
+    "whatever the service calls itself: %s",
+    (holder) => {
+      expect(adviceForCall("outcome_unknown", ID, { holder })).toContain(`the log of service ${holder}, which`);
+    },
+  );
 
   test.each([
     ["internal_error", detail],
