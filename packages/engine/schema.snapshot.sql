@@ -699,6 +699,7 @@ CREATE INDEX live_calls_claimable ON state.live_calls USING btree (project_id, t
 CREATE INDEX live_calls_due ON state.live_calls USING btree (due_at);
 CREATE INDEX live_calls_gate_running ON state.live_calls USING btree (project_id, gate) WHERE ((status = 'running'::text) AND (gate IS NOT NULL));
 CREATE INDEX live_calls_gated ON state.live_calls USING btree (project_id, target, gate, lane, available_at, tool_call_id) WHERE ((status = 'queued'::text) AND (gate IS NOT NULL));
+CREATE INDEX live_calls_held ON state.live_calls USING btree (project_id, target) WHERE (plain AND (gate IS NOT NULL) AND (status = 'queued'::text));
 CREATE INDEX live_calls_of_session ON state.live_calls USING btree (project_id, target, session, available_at, tool_call_id) WHERE ((status = 'queued'::text) AND (session IS NOT NULL));
 CREATE INDEX live_calls_of_turn ON state.live_calls USING btree (project_id, agent_turn_id) WHERE (NOT headless);
 CREATE INDEX live_calls_pinned ON state.live_calls USING btree (project_id, target, pin, available_at, tool_call_id) WHERE ((status = 'queued'::text) AND (session IS NULL) AND (pin IS NOT NULL) AND (gate IS NULL));
@@ -875,6 +876,7 @@ create table state.turns (
 );
 CREATE UNIQUE INDEX turns_alias ON state.turns USING btree (alias_id, (((((project_id || ' '::text) || source_agent_id) || ' '::text) || agent_id))) WHERE (alias_id IS NOT NULL);
 CREATE UNIQUE INDEX turns_correlation ON state.turns USING btree (correlation_id, (((((project_id || ' '::text) || source_agent_id) || ' '::text) || agent_id)));
+CREATE INDEX turns_delegated ON state.turns USING btree (((project_id || ''::text))) WHERE ((ended_at IS NULL) AND (parent_agent_turn_id IS NOT NULL));
 CREATE INDEX turns_of_agent ON state.turns USING btree (agent_id, project_id, agent_turn_id);
 CREATE INDEX turns_of_context ON state.turns USING btree (context_box_id);
 CREATE INDEX turns_of_error ON state.turns USING btree ((((project_id || ' '::text) || error_code)), agent_turn_id) WHERE (error_code IS NOT NULL);

@@ -11,7 +11,8 @@ export const rules = [
   { id: "LIM-tool-2", source: "issue 20", part: "engine", text: "A holder that died keeps its slot until its lease has lapsed and no longer." },
   { id: "LIM-tool-3", source: "interfaces 3", part: "engine", text: "`rate` of a tool delays its calls; a waiting service gets the next one when its token is there, and a command over a bus is told when to come again." },
   { id: "LIM-tool-4", source: "interfaces 3", part: "engine", text: "Limits hold for calls of sessions and for pinned calls too, and a limited call has no result without a lease." },
-  { id: "LIM-tool-5", source: "interfaces 3", part: "engine", text: "A limit that is set, raised or taken away holds for the open calls at once; with service: plain it is refused by name." },
+  { id: "LIM-tool-5", source: "interfaces 3", part: "engine", text: "A limit that is set, raised or taken away holds for the open calls at once." },
+  { id: "LIM-plain-1", source: "issue 20", part: "engine", text: "Limits hold for services that never lease: the command of a call is held until its gate lets it pass and is sent once, and the call counts until it settles." },
   { id: "LIM-project-1", source: "interfaces 3", part: "engine", text: "`concurrency` of a project delays the calls of all its tools; the plane's own managers hold no slot." },
   { id: "LIM-project-2", source: "interfaces 3", part: "engine", text: "`rate` and `queue` of a project refuse new calls with rate_limited and say when to come back; a used key answers all the same." },
   { id: "LIM-project-4", source: "issue 12", part: "engine", text: "The `queue` limit of a project holds for requests and steps that arrive at the same moment, in all processes." },
@@ -28,4 +29,5 @@ export const rules = [
   { id: "LIM-door-5", source: "issue 20", part: "server", text: "The command line and MCP say in how many seconds a refused call may be made; `call --wait` waits it out, and without it the command says the sentence and ends." },
   { id: "LIM-door-2", source: "interfaces 4", part: "server", text: "The last connections of a server are kept for /health and /live; other requests are then refused and their connections closed." },
   { id: "LIM-door-3", source: "issue 20", part: "server", text: "Event readers at the same place of the log share their reads, so that many readers do not slow down the calls." },
+  { id: "LIM-delegated", source: "security 2.10", part: "pmo", text: "The open turns that agents of a project gave to others are at most 1,000, or as many as the project's limit says; a delegation beyond it is refused with rate_limited and makes no agent." },
 ] as const satisfies readonly Rule[];

@@ -48,12 +48,16 @@ export const runCall = async (accepted: AcceptedCommand, signal: RunSignal, deps
     metadata: undefined,
     scrubber: deps.ownScrubber,
     started: false,
+    leftBehind: false,
+    crash: undefined,
   };
+  deps.active.add(run);
   try {
     const end = await executeCall(run);
     over.abort(WAIT_OVER);
     return await finishCall(run, end);
   } finally {
+    deps.active.delete(run);
     over.abort(WAIT_OVER);
     keeper?.stop();
   }
