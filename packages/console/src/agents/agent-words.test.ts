@@ -16,10 +16,11 @@ test("agents that are not known are asked for, each once, at most a screen of th
   ).toHaveLength(30);
 });
 
-test("an agent is called by its display name, else by the beginning of its id", () => {
+test("an agent is called by its display name, else by a short part of its id", () => {
   expect(agentWords("0199-child-of-a-long-task", NAMES)).toBe("reader 2");
   expect(agentWords("helper", NAMES)).toBe("helper");
-  expect(agentWords("0199aaaa-bbbb-cccc-dddd-eeeeffff0000", NAMES)).toBe("0199aaaa-bbbb-cccc-d");
+  expect(agentWords("0199aaaa-bbbb-cccc-dddd-eeeeffff0000", NAMES)).toBe("agent 0000");
+  expect(agentWords("the-agent-of-the-accounting-team", NAMES)).toBe("the-agent-of-the-acc");
   expect(agentWords("sys.operator.of-a-long-name", NAMES)).toBe("sys.operator.of-a-long-name");
   expect(agentWords("sys.api", NAMES)).toBe("the API");
   expect(agentWords("sys.token_0199aaaa", NAMES)).toBe("a token");

@@ -1,7 +1,8 @@
 // Which agents have to be asked for, and what an agent is called. Pure.
 
-/** Ids that no name is known for are cut: their beginning is enough to tell them apart on one page. */
+/** An id that a person chose says something; one that was made for a task is told by its end. */
 const ID_CHARS = 20;
+const MADE = /^[0-9a-f-]{32,36}$/u;
 /** As many as fit a screen; the others are asked for when these are known. */
 const MOST_AT_ONCE = 30;
 
@@ -17,5 +18,8 @@ const callerWords = (actor: string): string => {
   return actor.startsWith("sys.token_") ? "a token" : actor;
 };
 
+const idWords = (agentId: string): string =>
+  MADE.test(agentId) ? `agent ${agentId.slice(-4)}` : agentId.slice(0, ID_CHARS);
+
 export const agentWords = (agentId: string, names: ReadonlyMap<string, string>): string =>
-  names.get(agentId) || (isAgent(agentId) ? agentId.slice(0, ID_CHARS) : callerWords(agentId));
+  names.get(agentId) || (isAgent(agentId) ? idWords(agentId) : callerWords(agentId));

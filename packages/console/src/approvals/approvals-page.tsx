@@ -30,21 +30,39 @@ interface Waiting {
 
 const PHASES: ReadonlySet<unknown> = new Set(["approval_wanted", "approval_decided", "canceled", "settled", "dead"]);
 
+type Verb = "approve" | "deny";
+
+interface Decided {
+  readonly id: string;
+  readonly toolName: string;
+  readonly verb: Verb;
+}
+
+/** The card is gone when its call was decided about: the way to the call stays. */
+const DecidedNote = ({ project, decided }: { readonly project: string; readonly decided: Decided }): ReactNode => (
+  <p className="todo" role="status">
+    {decided.verb === "approve" ? "Approved: " : "Denied: "}
+    <Link to={{ kind: "call", project, id: decided.id }}>
+      <Text most={64}>{decided.toolName}</Text>
+    </Link>
+  </p>
+);
+
 interface CardProps {
   readonly agentName: string;
   readonly project: string;
   readonly waiting: Waiting;
-  readonly onDone: () => void;
+  readonly onDone: (verb: Verb) => void;
 }
 
 const ApprovalCard = ({ project, waiting, agentName, onDone }: CardProps): ReactNode => {
   const { rights } = useSession();
-  const [asked, setAsked] = useState<"approve" | "deny">();
-  const decide = useAct(async (verb: "approve" | "deny", reason: string) => {
+  const [asked, setAsked] = useState<Verb>();
+  const decide = useAct(async (verb: Verb, reason: string) => {
     const path = projectPath(project, "calls", waiting.tool_call_id, verb);
     await request(path, { method: "POST", body: reason === "" ? {} : { reason } });
     setAsked(undefined);
-    onDone();
+    onDone(verb);
   });
   return (
     <li className="card approval">
@@ -92,10 +110,12 @@ const ApprovalCard = ({ project, waiting, agentName, onDone }: CardProps): React
 
 export const ApprovalsPage = ({ project }: { readonly project: string }): ReactNode => {
   const waiting = usePages<Waiting>(projectPath(project, "approvals"), { limit: 50 });
+  const [decided, setDecided] = useState<Decided>();
   const nameOf = useAgentNames(project, waiting.items?.map(({ agent_id }) => agent_id) ?? []);
   useReloadOn((event) => kindOf(event) === "call" && PHASES.has(event.payload.phase), waiting.reload);
   return (
     <Page title="Approvals" lead="Calls that run only after a person said yes.">
+      {decided !== undefined && <DecidedNote project={project} decided={decided} />}
       <ListOf
         what="approvals"
         list={waiting}
@@ -116,7 +136,10 @@ export const ApprovalsPage = ({ project }: { readonly project: string }): ReactN
                 project={project}
                 waiting={item}
                 agentName={nameOf(item.agent_id)}
-                onDone={waiting.reload}
+                onDone={(verb) => {
+                  setDecided({ id: item.tool_call_id, toolName: item.tool_name, verb });
+                  waiting.reload();
+                }}
               />
             ))}
           </ul>

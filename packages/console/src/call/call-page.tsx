@@ -10,6 +10,7 @@ import { isOver } from "../calls/call-rows.ts";
 import { callOf, turnOf } from "../events/call-event.ts";
 import { useReloadOn } from "../events/event-hub.tsx";
 import { ValueView } from "../json/value-view.tsx";
+import { AdviceNote, WhyText } from "../parts/advice.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Facts, Page, Section } from "../parts/section.tsx";
 import { Show } from "../parts/states.tsx";
@@ -34,30 +35,31 @@ const textIn = (value: unknown, name: string): string | undefined => {
 const hasOwnResult = ({ result, error }: CallBody): boolean =>
   result !== undefined && result !== null && !(error !== undefined && isRecord(result) && "error_code" in result);
 
-const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** By which token a call was canceled is among the facts already. */
+const hasDetail = (error: unknown): error is { readonly detail: unknown } =>
+  isRecord(error) && isRecord(error.detail) && Object.keys(error.detail).some((name) => name !== "by");
+
+interface ErrorCardProps {
+  readonly error: unknown;
+  readonly why: WhyBody | undefined;
+}
 
 /** The error, and the words of `why` below it: they name the error again. */
-const ErrorCard = ({ error, why }: { readonly error: unknown; readonly why: WhyBody | undefined }): ReactNode => (
+const ErrorCard = ({ error, why }: ErrorCardProps): ReactNode => (
   <Section title="What happened">
-    <div className="problem">
+    <div className={textIn(error, "code") === "canceled" ? "problem calm" : "problem"}>
       <p>
         <Text most={4_000}>{textIn(error, "message") ?? JSON.stringify(error) ?? ""}</Text>{" "}
         {textIn(error, "code") !== undefined && <code className="code">{textIn(error, "code")}</code>}
       </p>
-      {why !== undefined && why.todo !== null && (
-        <p className="todo">
-          <Text most={2_000}>{sentence(why.todo)}</Text>
-        </p>
-      )}
+      {why !== undefined && why.todo !== null && <AdviceNote>{why.todo}</AdviceNote>}
     </div>
     {why !== undefined && (
       <p className="muted">
-        <Text most={4_000}>{sentence(why.why)}</Text>
+        <WhyText>{why.why}</WhyText>
       </p>
     )}
-    {isRecord(error) && error.detail !== undefined && error.detail !== null && (
-      <ValueView label="Detail" value={error.detail} />
-    )}
+    {hasDetail(error) && <ValueView label="Detail" value={error.detail} />}
   </Section>
 );
 
@@ -119,13 +121,9 @@ const CallContent = ({ project, call, why }: BodyProps): ReactNode => {
       {call.error === undefined && why !== undefined && (
         <Section title={over ? "What happened" : "Why it is here"}>
           <p className="why">
-            <Text most={4_000}>{sentence(why.why)}</Text>
+            <WhyText>{why.why}</WhyText>
           </p>
-          {why.todo !== null && (
-            <p className="todo">
-              <Text most={2_000}>{sentence(why.todo)}</Text>
-            </p>
-          )}
+          {why.todo !== null && <AdviceNote>{why.todo}</AdviceNote>}
         </Section>
       )}
       <CallParts id={call.tool_call_id} />

@@ -1,11 +1,11 @@
 // The list of calls. Only the rows on the screen are drawn; the keyboard moves through all of them.
 
-import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useAgentNames } from "../agents/use-agent-names.ts";
 import { spanBetween, spanText } from "../parts/span-text.ts";
 import { Status } from "../parts/status.tsx";
 import { When } from "../parts/when.tsx";
-import { Link } from "../router/use-place.tsx";
+import { isTyping, Link } from "../router/use-place.tsx";
 import { Text } from "../text/text.tsx";
 import type { CallRow } from "./call-rows.ts";
 import { planWindow, ROW_PX } from "./visible-window.ts";
@@ -51,6 +51,8 @@ const Row = ({ project, row, at, agentName }: RowProps): ReactNode => (
     </Link>
   </li>
 );
+
+type KeyStroke = Pick<globalThis.KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "preventDefault">;
 
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 15, PageUp: -15 };
 
@@ -101,7 +103,7 @@ export const CallList = ({ project, rows, older }: CallListProps): ReactNode => 
     link.focus({ preventScroll: true });
   });
 
-  const step = (event: KeyboardEvent): void => {
+  const step = (event: KeyStroke): void => {
     const by = STEPS[event.key];
     const place = box.current;
     if (by === undefined || place === null || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -115,6 +117,19 @@ export const CallList = ({ project, rows, older }: CallListProps): ReactNode => 
     const link = place.querySelector<HTMLElement>(`[data-at="${to}"]`);
     link?.focus({ preventScroll: true });
   };
+
+  // From anywhere on the page, j and k begin at the first call.
+  const stepping = useRef(step);
+  stepping.current = step;
+  useEffect(() => {
+    const press = (event: globalThis.KeyboardEvent): void => {
+      if ((event.key !== "j" && event.key !== "k") || isTyping(event.target)) return;
+      if (box.current?.contains(document.activeElement) || document.querySelector("dialog[open]") !== null) return;
+      stepping.current(event);
+    };
+    window.addEventListener("keydown", press);
+    return () => window.removeEventListener("keydown", press);
+  }, []);
 
   return (
     <div className="call-table">

@@ -8,8 +8,8 @@ import { PAGE_NAMES } from "../palette/palette-match.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Mark } from "../parts/mark.tsx";
-import { type Place, PROJECT_PAGES, type ProjectPage, projectOf } from "../router/place.ts";
-import { goTo, Link } from "../router/use-place.tsx";
+import { type Place, PROJECT_PAGES, type ProjectPage, pathTo, projectOf } from "../router/place.ts";
+import { goTo, isTyping, Link } from "../router/use-place.tsx";
 import { useSession, type Who } from "../session/session.tsx";
 import { visibleText } from "../text/visible-text.ts";
 import { useTheme } from "./theme.tsx";
@@ -48,9 +48,6 @@ const pageOf = (place: Place): ProjectPage | undefined => {
       return undefined;
   }
 };
-
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 const useKeys = (project: string | undefined, open: (what: "palette" | "keys") => void): void => {
   useEffect(() => {
@@ -202,6 +199,14 @@ export const Shell = ({ place, children }: ShellProps): ReactNode => {
   const project = own ?? firstOf(who, lastProject);
   useKeys(project, setOpened);
   const close = useCallback(() => setOpened(undefined), []);
+  // A person who uses the keyboard goes on in the new page, and a screen reader begins to read it.
+  const path = pathTo(place);
+  const seen = useRef(path);
+  useEffect(() => {
+    if (seen.current === path) return;
+    seen.current = path;
+    document.getElementById("main")?.focus({ preventScroll: true });
+  }, [path]);
   return (
     <div className="shell">
       <a className="skip" href="#main">

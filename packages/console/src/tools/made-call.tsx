@@ -8,19 +8,23 @@ import { isOver } from "../calls/call-rows.ts";
 import { callOf } from "../events/call-event.ts";
 import { useReloadOn } from "../events/event-hub.tsx";
 import { ValueView } from "../json/value-view.tsx";
+import { AdviceNote, WhyText } from "../parts/advice.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { Status } from "../parts/status.tsx";
 import { Link } from "../router/use-place.tsx";
-import { Text } from "../text/text.tsx";
 
 const WhyNote = ({ project, id, round }: { project: string; id: string; round: number }): ReactNode => {
   const path = projectPath(project, "calls", id, "why");
   const why = useLoad(`${path} ${round}`, (signal) => request<WhyBody>(path, { signal }));
-  const words = [why.value?.why, why.value?.todo].filter(Boolean).join("; ");
-  return words === "" ? null : (
-    <p className="todo">
-      <Text most={2_000}>{words}</Text>
-    </p>
+  if (why.value === undefined) return null;
+  const { why: words, todo } = why.value;
+  return (
+    <>
+      <p>
+        <WhyText>{words}</WhyText>
+      </p>
+      {todo !== null && <AdviceNote>{todo}</AdviceNote>}
+    </>
   );
 };
 
