@@ -218,13 +218,22 @@ export const startFailingWorld = async (): Promise<FailingWorld> => {
     await until("the program to hear of it", () => logOf(kind).includes(callId));
     return see(kind, callId, undefined);
   };
+  /** A host whose process has just ended needs a moment to start another, and the time of a call is short here. */
+  const untilFree = (kind: Kind): Promise<void> =>
+    until(`${kind} to answer`, async () => {
+      const body = { tool_name: `${PREFIX[kind]}typed`, arguments: { n: 1 }, wait_seconds: 10 };
+      const made = await up.request("POST", "/projects/demo/calls", body);
+      return (made.body as unknown as Body).status === "success";
+    });
   const runOver = (kind: Kind, tool: string) => async (): Promise<Seen> => {
+    if (kind.endsWith("host")) await untilFree(kind);
     const callId = await startCall(kind, tool);
     await over(callId);
     return see(kind, callId, undefined);
   };
   /** The process of a host that runs the call. */
   const killHost = async (kind: Kind): Promise<Seen> => {
+    await untilFree(kind);
     const callId = await startCall(kind, "waits");
     await running(callId);
     const name = kind === "Node host" ? "node" : "python";
