@@ -5,6 +5,7 @@ import { projectCards } from "@toolplane/protocol/agents";
 import { cardFullText } from "./card-text.ts";
 import { fence, fenceMark } from "./fence.ts";
 import { READ_CARD } from "./read-card-name.ts";
+import { type ShownText, shownOnce } from "./shown-texts.ts";
 import { excerpt } from "./slice-text.ts";
 import type { ToolTrust } from "./trust.ts";
 
@@ -15,12 +16,6 @@ export interface ShowOptions {
   readonly trust: ToolTrust;
   /** Whether `read_card` is offered in this step. */
   readonly canReadMore: boolean;
-}
-
-interface Shown {
-  readonly text: string;
-  /** A sentence of ours about it; stands outside the fence. */
-  readonly note?: string | undefined;
 }
 
 /** Our sentences stand outside the fence, so they must hold no foreign text: ids that are words are not shown. */
@@ -34,7 +29,7 @@ export const isReading = (card: Card, agentId: string): boolean =>
   card.metadata.function_name === READ_CARD && card.author_id === agentId;
 
 /** A reading says its position; the piece itself is never shortened again, because its length was chosen. */
-const showPiece = (card: Card, agentId: string): Shown | undefined => {
+const showPiece = (card: Card, agentId: string): ShownText | undefined => {
   if (!isReading(card, agentId) || card.content.__type__ !== "ToolResultContent") return undefined;
   const { result } = card.content;
   if (!isRecord(result) || typeof result.text !== "string") return undefined;
@@ -44,8 +39,7 @@ const showPiece = (card: Card, agentId: string): Shown | undefined => {
   return { text: result.text, note: `From offset ${Number(offset)} of the ${Number(total)} characters${of}.${more}` };
 };
 
-const showText = (card: Card, { limit, canReadMore }: ShowOptions): Shown => {
-  const full = cardFullText(card) ?? "";
+const showText = (card: Card, full: string, { limit, canReadMore }: ShowOptions): ShownText => {
   const cut = excerpt(full, limit);
   if (cut === undefined) {
     const body = projectCards([card]).messages[0]?.content ?? full;
@@ -61,8 +55,14 @@ const showText = (card: Card, { limit, canReadMore }: ShowOptions): Shown => {
   };
 };
 
+const showOnce = (card: Card, options: ShowOptions): ShownText =>
+  shownOnce(card, `${options.limit} ${options.canReadMore}`, () => {
+    const full = cardFullText(card) ?? "";
+    return { shown: showText(card, full, options), fullLength: full.length };
+  });
+
 export const showResult = (card: Card, options: ShowOptions): string => {
-  const { text, note } = showPiece(card, options.agentId) ?? showText(card, options);
+  const { text, note } = showPiece(card, options.agentId) ?? showOnce(card, options);
   const { trust, source, version } = options.trust;
   const name = card.metadata.function_name;
   const body =

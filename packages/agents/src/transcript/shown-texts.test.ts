@@ -1,0 +1,55 @@
+import type { Card } from "@toolplane/protocol";
+import { expect, test } from "vitest";
+import { showResult } from "./show-result.ts";
+
+const cardOf = (cardId: string, result: () => unknown, project = "p"): Card =>
+  ({
+    card_id: cardId,
+    project_id: project,
+    type: "tool.result",
+    author_id: "tool.text",
+    tool_calls: null,
+    tool_call_id: "call_1",
+    metadata: { function_name: "text" },
+    content: {
+      __type__: "ToolResultContent",
+      status: "success",
+      after_execution: "suspend",
+      error: null,
+      get result() {
+        return result();
+      },
+    },
+  }) as unknown as Card;
+
+const options = { agentId: "ann", limit: 1_000, trust: { trust: "local" } as never, canReadMore: true };
+
+test("[STALL-9] a long result that was shown is not read again at the next step; another way or another project is", () => {
+  let reads = 0;
+  const long = () => {
+    reads++;
+    return "x".repeat(100_000);
+  };
+  const shown = showResult(cardOf("long", long), options);
+  const first = reads;
+  expect(shown).toContain("The result has 100000 characters");
+  expect(showResult(cardOf("long", long), options)).toBe(shown);
+  expect(reads).toBe(first);
+  showResult(cardOf("long", long, "q"), options);
+  expect(reads).toBeGreaterThan(first);
+  const second = reads;
+  expect(showResult(cardOf("long", long), { ...options, limit: 2_000 })).not.toBe(shown);
+  expect(reads).toBeGreaterThan(second);
+});
+
+test("a short result is made again each time", () => {
+  let reads = 0;
+  const short = () => {
+    reads++;
+    return "short";
+  };
+  showResult(cardOf("short", short), options);
+  const first = reads;
+  showResult(cardOf("short", short), options);
+  expect(reads).toBe(2 * first);
+});
