@@ -699,6 +699,7 @@ CREATE INDEX live_calls_claimable ON state.live_calls USING btree (project_id, t
 CREATE INDEX live_calls_due ON state.live_calls USING btree (due_at);
 CREATE INDEX live_calls_gate_running ON state.live_calls USING btree (project_id, gate) WHERE ((status = 'running'::text) AND (gate IS NOT NULL));
 CREATE INDEX live_calls_gated ON state.live_calls USING btree (project_id, target, gate, lane, available_at, tool_call_id) WHERE ((status = 'queued'::text) AND (gate IS NOT NULL));
+CREATE INDEX live_calls_held ON state.live_calls USING btree (project_id, target) WHERE (plain AND (gate IS NOT NULL) AND (status = 'queued'::text));
 CREATE INDEX live_calls_of_session ON state.live_calls USING btree (project_id, target, session, available_at, tool_call_id) WHERE ((status = 'queued'::text) AND (session IS NOT NULL));
 CREATE INDEX live_calls_of_turn ON state.live_calls USING btree (project_id, agent_turn_id) WHERE (NOT headless);
 CREATE INDEX live_calls_pinned ON state.live_calls USING btree (project_id, target, pin, available_at, tool_call_id) WHERE ((status = 'queued'::text) AND (session IS NULL) AND (pin IS NOT NULL) AND (gate IS NULL));

@@ -153,8 +153,8 @@ test("[LIM-tool-5] a limit holds for the calls that are open when it is set, rai
   await register("late", {});
   expect(await claim("late")).toHaveLength(3);
   await settleAll(running);
-  expect(await codeOf(register("plain", { concurrency: 1, service: "plain" }))).toBe("bad_request");
-  expect(await codeOf(register("plain", { rate: { limit: 1, per_seconds: 1 }, service: "plain" }))).toBe("bad_request");
+  const retry_policy = { attempts: 2, backoff_seconds: 1 };
+  expect(await codeOf(register("plain", { retry: "safe", retry_policy, service: "plain" }))).toBe("bad_request");
 });
 
 test("[LIM-project-1] the slots of a project are shared by its tools, and the plane's own managers take none", async () => {
@@ -317,9 +317,14 @@ test("[LIM-break-2] failures open the breaker for every process, and a trial clo
   const refused = other.calls.dispatch({ projectId: t.projectId, toolName: "broken", arguments: {} });
   await expect(refused).rejects.toMatchObject({ code: "breaker_open", detail: { closes_at: expect.any(String) } });
   await register("shaky", { breaker: { ...breaker, open_seconds: 0.05 } });
+  // A run that began before the breaker opened is no trial, and its end decides nothing.
+  await askMany("shaky", 1);
+  const old = await claim("shaky", { max: 1 });
   await failFive("shaky");
   const trial = await claim("shaky", { engine: other, waitMs: WAIT_MS });
   expect(trial).toHaveLength(1);
+  expect(await claim("shaky")).toEqual([]);
+  await settleAll(old);
   expect(await claim("shaky")).toEqual([]);
   await settleAll(trial);
   expect(await claim("shaky")).toHaveLength(2);

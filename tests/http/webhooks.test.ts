@@ -3,6 +3,7 @@
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createFunctionBrain, createWorker } from "@toolplane/agents";
 import { createIds, silentLog, systemClock } from "@toolplane/engine";
 import {
   createSendDelivery,
@@ -184,6 +185,24 @@ test("[API-webhook-3] a receiver that is gone for good is not asked again", asyn
   await runCall();
   await expect.poll(() => statusOf(id)).toEqual(["dead"]);
   expect(got).toHaveLength(1);
+  await remove(id);
+});
+
+test("[API-webhook-1] the end of a turn is told, once, with what became of it", async () => {
+  const { engine } = http.t;
+  const brain = createFunctionBrain(() => "done");
+  const worker = createWorker({ engine, brains: async () => brain, workerTargets: ["pool"] });
+  await worker.start();
+  await engine.profiles.upsertProfile("demo", { name: "thinker", worker_target: "pool", allowed_tools: [] });
+  await engine.agents.upsertAgent("demo", { agent_id: "thinker", profile_name: "thinker" });
+  const id = await register("/turn", ["turn.ended"]);
+  const made = await http.send("POST", `${P}/agents/thinker/turns`, { instruction: "think", wait_seconds: 30 });
+  expect(made.body.status).toBe("success");
+  await expect.poll(() => statusOf(id)).toEqual(["delivered"]);
+  expect(got.map(({ body }) => JSON.parse(body))).toMatchObject([
+    { event: "turn.ended", project_id: "demo", data: { agent_turn_id: made.body.agent_turn_id, status: "success" } },
+  ]);
+  await worker.stop();
   await remove(id);
 });
 

@@ -77,8 +77,7 @@ test("[LIM-long] a flood of the NATS gateway is refused, calls settle meanwhile,
     "memory MB": tenOf(seen),
   });
   await serving.stop();
-  // A result that the gateway refuses for too long makes its call time out: that is an end too, and no call is left without one.
-  expect(ends.get("success") ?? 0).toBeGreaterThan(0);
+  expect([...ends.keys()]).toEqual(["success"]);
   expect(answers.rate_limited ?? 0).toBeGreaterThan(0);
   expect(seconds).toBeLessThanOrEqual(10);
   expect(Math.max(...seen)).toBeLessThan(2 * (seen[Math.min(5, seen.length - 1)] ?? 0) + 100);

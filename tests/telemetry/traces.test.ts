@@ -62,7 +62,12 @@ test("[API-otel-4] a turn with parallel calls and a delegation is one connected 
     await using plane = await openPlane({
       databaseUrl: database.url,
       config: config.file,
-      env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: "20", OTEL_SERVICE_NAME: "traced" },
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+        OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+        OTEL_BSP_SCHEDULE_DELAY: "20",
+        OTEL_SERVICE_NAME: "traced",
+      },
     });
     expect(await plane.run("chief", "go").deliverable()).toBe("done");
     const turns = (): readonly ReceivedSpan[] => receiver.spans().filter(({ name }) => name === "turn");

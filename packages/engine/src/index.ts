@@ -59,6 +59,7 @@ export type { ExecutionEdgeRow, HeadStateRow, IdentityEdgeRow, StepStateRow } fr
 // logins
 export type { BegunSession, BrowserSession } from "./logins/logins.ts";
 // outbox
+export type { WaitingCommand } from "./outbox/waiting-command.ts";
 export { OWNED_KINDS, type OwnedKind } from "./ownership/ownership.ts";
 // ports
 export type { CallChange, CallNews, CallObserver } from "./ports/call-observer.ts";

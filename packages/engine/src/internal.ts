@@ -23,6 +23,7 @@ export {
   type Faults,
   noFaults,
   TURN_FAULT_POINTS,
+  WEBHOOK_FAULT_POINTS,
 } from "./ports/faults.ts";
 export { createDatabase, type Database, type Statement } from "./sql/database.ts";
 export { migrate, readMigrations } from "./sql/migrate.ts";

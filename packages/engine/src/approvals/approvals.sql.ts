@@ -1,7 +1,7 @@
 // Approvals: a decided call leaves `awaiting_approval` once, by the condition of the UPDATE.
 
 import { tellOf } from "../calls/call-events.sql.ts";
-import { offeredAt, RECHECK_PAUSED, WANTED_AT } from "../calls/offer.sql.ts";
+import { isHeld, offeredAt, RECHECK_PAUSED, WANTED_AT } from "../calls/offer.sql.ts";
 import { FACT_COLUMNS, type FactRow } from "../calls/read.sql.ts";
 import type { WeighedRow } from "../registry/page.ts";
 import { withinPage } from "../registry/page-bytes.sql.ts";
@@ -22,10 +22,11 @@ with offered as (
   update state.live_calls c
      set status = 'queued', approval_hash = $6, available_at = ${offeredAt(WANTED)}, queue_timeout_seconds = $3::double precision,
          queue_deadline = ${WANTED} + make_interval(secs => $3::double precision),
-         run_deadline = case when c.plain then ${WANTED} + make_interval(secs => c.timeout_seconds) end,
-         publishes = c.publishes + case when $4::text is null or ${offeredAt("now()")} = 'infinity' then 0 else 1 end,
+         run_deadline = case when c.plain and not ${isHeld("c")} then ${WANTED} + make_interval(secs => c.timeout_seconds) end,
+         publishes = c.publishes + case when $4::text is null or ${isHeld("c")} or ${offeredAt("now()")} = 'infinity' then 0 else 1 end,
          due_at = least(${WANTED} + make_interval(secs => $3::double precision), ${RECHECK_PAUSED},
-                        case when c.plain then ${WANTED} + make_interval(secs => c.timeout_seconds)
+                        case when ${isHeld("c")} then case when ${WANTED_AT} > now() then ${WANTED_AT} end
+                             when c.plain then ${WANTED} + make_interval(secs => c.timeout_seconds)
                              else ${WANTED} + make_interval(secs => $5::double precision) end)
    where c.project_id = $1 and c.tool_call_id = $2 and c.status = 'awaiting_approval' and c.queue_deadline > now()
   returning 1 as ord, c.*
@@ -35,8 +36,8 @@ told as (${tellOf("offered c", "c", [{ phase: "approval_decided", status: "c.sta
 sent as (
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
   select 'cmd', project_id, subject, split_part(subject, '.', 6), target, headers, $4::text, available_at
-    from offered
-   where $4::text is not null and available_at < 'infinity'
+    from offered o
+   where $4::text is not null and not ${isHeld("o")} and available_at < 'infinity'
 )
 select 1 as moved from offered`,
 };

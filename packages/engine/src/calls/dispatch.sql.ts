@@ -10,6 +10,7 @@ import { setInput } from "../sql/input.sql.ts";
 import type { CallStatus } from "./call.ts";
 import { type DispatchRow, DISPATCH_INPUT as input, MADE_COLUMNS } from "./call-columns.sql.ts";
 import { tellOf } from "./call-events.sql.ts";
+import { isHeld } from "./offer.sql.ts";
 
 export type { DispatchRow } from "./call-columns.sql.ts";
 
@@ -36,7 +37,7 @@ const REPUBLISH = `$${input.next}`;
 const isAmong = (alias: string, cte: string): string =>
   `((${alias}.project_id, ${alias}.tool_call_id) in (select project_id, tool_call_id from ${cte})) is true`;
 
-// A plain service never leases: its run deadline counts from dispatch.
+// A plain service never leases: its run deadline counts from dispatch, or from when its gate lets the command pass.
 // Project, tool and caller are each looked up for a row of the input, never the other way round: as joins or an EXISTS they are
 // planned as a scan of all projects or agents once the server knows that there are few, and such a plan would stay.
 /** How deep an agent is: as deep as the turn it is in, and never less than it was made. */
@@ -62,7 +63,7 @@ const NOBODY_WAITS = `
 
 // The gate that a call has to pass: its tool's, or the project's own when the project or its targets have a limit. Calls of the plane's own managers hold no slot of the project:
 // they wait for other calls, which need the slots.
-const GATE = `case when i.plain then null when t.limits is not null then i.tool_name
+const GATE = `case when t.limits is not null then i.tool_name
   when p.limits ?| array['concurrency', 'target_breaker'] and starts_with(i.actor_id, 'tool.') then '' end`;
 
 const READY = `
@@ -91,10 +92,11 @@ const INSERT_CALLS = `
     least(case when leased then now() + make_interval(secs => least(lease_seconds, timeout_seconds))
                else wanted_at + make_interval(secs => queue_timeout_seconds) end,
           case when paused then now() + ${PAUSED_RECHECK} end,
-          case when plain then wanted_at + make_interval(secs => timeout_seconds) end,
+          case when ${isHeld("r")} then case when not_before_ms is not null then wanted_at end
+               when plain then wanted_at + make_interval(secs => timeout_seconds) end,
           case when not plain then wanted_at + make_interval(secs => ${REPUBLISH}::double precision) end),
-    case when command_payload is null or paused or status <> 'queued' then 0 else 1 end,
-    case when leased or plain then wanted_at + make_interval(secs => timeout_seconds) end,
+    case when command_payload is null or paused or status <> 'queued' or ${isHeld("r")} then 0 else 1 end,
+    case when leased or (plain and not ${isHeld("r")}) then wanted_at + make_interval(secs => timeout_seconds) end,
     case when leased then 1 else 0 end,
     case when leased then lease_id end,
     case when leased then lease_holder end,
@@ -111,7 +113,7 @@ const INSERT_COMMANDS = `
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
   select 'cmd', r.project_id, r.subject, split_part(r.subject, '.', 6), r.target, r.headers, r.command_payload, r.wanted_at
     from ready r
-   where r.command_payload is not null and not r.paused and not r.leased and r.status = 'queued'`;
+   where r.command_payload is not null and not r.paused and not r.leased and r.status = 'queued' and not ${isHeld("r")}`;
 
 const tellMade = (which: string): string =>
   tellOf(`ready r${which}`, "r", [

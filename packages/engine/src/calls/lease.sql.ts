@@ -184,6 +184,9 @@ const LEASE_COLUMNS = {
 export type LeaseRow = GivenOf<typeof LEASE_COLUMNS>;
 const leases = inputOf(LEASE_COLUMNS);
 
+/** The gate has let its command pass, and no service holds it: a service that leases after all may have it. */
+const WAS_SENT = "(status = 'running' and plain and lease_id is null and run_deadline > now())";
+
 /** Takes named calls: the command came over a bus. The turn and card it names must be the call's own. */
 export const LEASE: Statement = {
   name: "calls.lease",
@@ -196,9 +199,9 @@ free as materialized (
      select project_id, tool_call_id, retry_safe, session
        from state.live_calls q
       where project_id = w.project_id and tool_call_id = w.tool_call_id and agent_turn_id = w.agent_turn_id
-        and call_card_id = w.call_card_id and ${IS_DUE}
-        and (session is null or not ${isBusy("q.session")})
-        and (pin is null or ${mayRun("pin")}) and gate is null
+        and call_card_id = w.call_card_id
+        and ((${IS_DUE} and (session is null or not ${isBusy("q.session")}) and (pin is null or ${mayRun("pin")}) and gate is null)
+             or ${WAS_SENT})
         for update skip locked) c
 ),
 picked as materialized (

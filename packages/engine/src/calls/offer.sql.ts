@@ -18,8 +18,16 @@ export const WANTED_AT = "c.queue_deadline - make_interval(secs => c.queue_timeo
 const SESSION_IS_FREE = `(c.session is null or (select 1 from state.live_calls r
   where r.project_id = c.project_id and r.session = c.session and r.status = 'running' and r.session is not null limit 1) is null)`;
 
+/** A limited call of a service that never leases: its command is sent where its gate lets it pass, and nowhere else. */
+export const isHeld = (call: string): string => `(${call}.plain and ${call}.gate is not null)`;
+
 /** Its command was sent, and is not sent again: a service that never leases may have begun before the tool was paused. */
 const PLAIN_WAS_SENT = "(c.plain and c.publishes > 0)";
+
+/** What a call of a plain service becomes when it gets a gate: a sent one holds a slot, any other is held from now on. */
+export const PASS_SENT = `status = case when c.status = 'queued' and ${PLAIN_WAS_SENT} then 'running' else c.status end,
+       started_at = case when c.status = 'queued' and ${PLAIN_WAS_SENT} then now() else c.started_at end,
+       run_deadline = case when c.plain and c.publishes = 0 and c.status = 'queued' then null else c.run_deadline end`;
 
 /**
  * Whether a call without a live lease can have a result: it ran under a lease that lapsed, or it is allowed to run. It is

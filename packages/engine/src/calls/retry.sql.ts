@@ -4,7 +4,7 @@
 import { type GivenOf, given, inputOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { TELL_RETRIED } from "./ended-leases.sql.ts";
-import { offeredAt, RECHECK_PAUSED } from "./offer.sql.ts";
+import { isHeld, offeredAt, RECHECK_PAUSED } from "./offer.sql.ts";
 
 const text = () => given<string>("text");
 const seconds = () => given<number>("double precision");
@@ -59,18 +59,18 @@ offered as (
      set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, run_deadline = null, started_at = null,
          lane = '', available_at = ${offeredAt(`now() + ${PAUSE}`)},
          queue_deadline = now() + ${PAUSE} + make_interval(secs => c.queue_timeout_seconds),
-         publishes = c.publishes + case when e.command_payload is null or ${offeredAt("now()")} = 'infinity' then 0 else 1 end,
+         publishes = c.publishes + case when e.command_payload is null or ${isHeld("c")} or ${offeredAt("now()")} = 'infinity' then 0 else 1 end,
          due_at = least(now() + ${PAUSE} + make_interval(secs => c.queue_timeout_seconds),
                         now() + ${PAUSE} + make_interval(secs => $${retries.next}::double precision), ${RECHECK_PAUSED})
     from ended e
    where c.project_id = any (array[e.project_id]) and c.tool_call_id = e.tool_call_id
-  returning e.ord, e.command_payload, c.project_id, c.subject, c.target, c.headers, c.available_at, c.gate
+  returning e.ord, e.command_payload, c.project_id, c.subject, c.target, c.headers, c.available_at, c.gate, c.plain
 ),
 sent as (
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
   select 'cmd', project_id, subject, split_part(subject, '.', 6), target, headers, command_payload, available_at
-    from offered
-   where command_payload is not null and available_at < 'infinity'
+    from offered o
+   where command_payload is not null and not ${isHeld("o")} and available_at < 'infinity'
 )
 select ord::int as ord, available_at, gate is not null as gated from offered`,
 };

@@ -70,6 +70,33 @@ select ${COLUMNS}
 
 export const bindGates = (rows: readonly GateKey[]): unknown[] => gates.bind(rows);
 
+interface RunKey {
+  readonly projectId: string;
+  readonly toolCallId: string;
+}
+
+const runs = setInput<RunKey>([
+  ["projectId", "text"],
+  ["toolCallId", "text"],
+]);
+
+export interface StartRow {
+  readonly ord: number;
+  readonly started_at_ms: number | null;
+}
+
+/** When these runs began: of a call that has ended, or of the last attempt of one that is tried again. */
+export const READ_STARTS: Statement = {
+  name: "gates.read-starts",
+  text: `
+select i.ord::int as ord, ${ms(`coalesce(
+         (select p.started_at from state.past_calls p where p.project_id = i.project_id and p.tool_call_id = i.tool_call_id),
+         (select max(l.started_at) from state.call_leases l where l.project_id = i.project_id and l.tool_call_id = i.tool_call_id))`)} as started_at_ms
+  from ${runs.from}`,
+};
+
+export const bindRuns = (rows: readonly RunKey[]): unknown[] => runs.bind(rows);
+
 type Written = GateKey & BreakerState;
 
 const written = setInput<Written>([

@@ -7,16 +7,19 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { Log } from "../ports/log.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
 import { targetIn } from "../registry/plan-tools.ts";
-import type { Database } from "../sql/database.ts";
+import type { Database, Queryer } from "../sql/database.ts";
 import {
   type BreakerRow,
   bindGates,
+  bindRuns,
   bindWritten,
   breakerOf,
   type GateKey,
   LOCK_BREAKERS,
   MAKE_BREAKERS,
   READ_BREAKERS,
+  READ_STARTS,
+  type StartRow,
   WRITE_BREAKERS,
 } from "./breakers.sql.ts";
 import { targetGate, targetOfGate } from "./gate.ts";
@@ -25,6 +28,7 @@ import { countRun, planBreaker, type RunCounts } from "./plan-breaker.ts";
 /** How a run of a limited call ended. */
 export interface EndedRun {
   readonly projectId: string;
+  readonly toolCallId: string;
   readonly toolName: string;
   readonly toolVersion: number;
   readonly target: string;
@@ -54,6 +58,20 @@ export interface BreakersDeps {
 interface Guarded extends GateKey {
   readonly breaker: Breaker;
 }
+
+/** What runs said about the tool or target of a gate, with their places in the list. */
+interface Counted extends Guarded {
+  readonly runs: readonly (RunCounts & { readonly place: number })[];
+}
+
+const sumOf = (runs: readonly RunCounts[]): RunCounts => ({
+  successes: runs.reduce((sum, { successes }) => sum + successes, 0),
+  failures: runs.reduce((sum, { failures }) => sum + failures, 0),
+});
+
+/** Its time is over, and it waits for the end of a trial. */
+const isHalfOpen = (row: BreakerRow): row is BreakerRow & { readonly open_until_ms: number } =>
+  row.open_until_ms !== null && row.open_until_ms <= row.now_ms;
 
 const keyOf = ({ projectId, gate }: GateKey): string => `${projectId} ${gate}`;
 
@@ -105,19 +123,29 @@ export const createBreakers = ({
     ];
   };
 
-  const count = async (runs: readonly EndedRun[]): Promise<readonly (Guarded & { readonly counts: RunCounts })[]> => {
-    const found = new Map<string, Guarded & { readonly counts: RunCounts }>();
-    for (const { projectId, toolName, toolVersion, target, status, errorCode } of runs) {
-      const { successes, failures } = countRun(status, errorCode);
-      if (successes + failures === 0) continue;
+  const count = async (runs: readonly EndedRun[]): Promise<readonly Counted[]> => {
+    const found = new Map<string, Counted>();
+    for (const [place, { projectId, toolName, toolVersion, target, status, errorCode }] of runs.entries()) {
+      const counts = countRun(status, errorCode);
+      if (counts.successes + counts.failures === 0) continue;
       const known = await definitions.resolveVersion(projectId, toolName, toolVersion);
       for (const guard of await guardsOf(projectId, known?.definition, () => target)) {
-        const before = found.get(keyOf(guard))?.counts ?? { successes: 0, failures: 0 };
-        const counts = { successes: before.successes + successes, failures: before.failures + failures };
-        found.set(keyOf(guard), { ...guard, counts });
+        const before = found.get(keyOf(guard))?.runs ?? [];
+        found.set(keyOf(guard), { ...guard, runs: [...before, { ...counts, place }] });
       }
     }
     return [...found.values()];
+  };
+
+  /** When the runs began, by their places; read only while a trial decides. */
+  const readStarts = async (
+    tx: Queryer,
+    runs: readonly EndedRun[],
+    rows: readonly BreakerRow[],
+  ): Promise<ReadonlyMap<number, number>> => {
+    if (!rows.some(isHalfOpen)) return new Map();
+    const starts = await tx.query<StartRow>(READ_STARTS, bindRuns(runs));
+    return new Map(starts.map(({ ord, started_at_ms: ms }) => [ord - 1, ms ?? 0]));
   };
 
   const tell = ({ projectId, gate, openUntilMs }: GateKey & { readonly openUntilMs: number | null }): void => {
@@ -148,11 +176,16 @@ export const createBreakers = ({
       const changed = await db.transaction(async (tx) => {
         await tx.query(MAKE_BREAKERS, bindGates(counted));
         const rows = await tx.query<BreakerRow>(LOCK_BREAKERS, bindGates(counted));
+        const starts = await readStarts(tx, runs, rows);
         const written = rows.flatMap((row) => {
           const one = counted[row.ord - 1];
           if (one === undefined) return [];
           const before = breakerOf(row);
-          const { projectId, gate, breaker, counts } = one;
+          const { projectId, gate, breaker } = one;
+          // BK2: a run that began before the trial decides nothing.
+          const isTrial = ({ place }: { readonly place: number }): boolean =>
+            !isHalfOpen(row) || (starts.get(place) ?? 0) >= row.open_until_ms;
+          const counts = sumOf(one.runs.filter(isTrial));
           return [{ projectId, gate, ...planBreaker(before, breaker, counts, row.now_ms), before }];
         });
         await tx.query(WRITE_BREAKERS, bindWritten(written));

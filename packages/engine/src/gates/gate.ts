@@ -27,8 +27,10 @@ export interface GateState {
   readonly projectId: string;
   readonly gate: string;
   readonly limits: GateLimits;
-  /** Calls under a lease; of the project's gate: of all its gates; of a target's: of the target, while its breaker is open. */
+  /** Calls under a lease, or sent to a service that never leases; of the project's gate: of all its gates; of a target's gate none are counted. */
   readonly running: number;
+  /** Of those of the tool or the target, the ones that began after the time of its breaker was over. */
+  readonly trials: number;
   /** When the bucket of the rate is full again; null when it is full. */
   readonly fullAtMs: number | null;
   /** The lane that was served last. */

@@ -26,6 +26,7 @@ export interface GateRow {
   readonly waits: boolean;
   readonly limits: GateLimits | null;
   readonly running: number;
+  readonly trials: number;
   readonly full_at_ms: number | null;
   readonly last_lane: string | null;
   readonly last_gate: string | null;
@@ -39,6 +40,7 @@ export const gateStateOf = (row: GateRow): GateState => ({
   gate: row.gate,
   limits: row.limits ?? {},
   running: row.running,
+  trials: row.trials,
   fullAtMs: row.full_at_ms,
   lastLane: row.last_lane ?? "",
   lastGate: row.last_gate ?? "",
@@ -53,8 +55,8 @@ const IS_TARGET = `starts_with(n.gate, '${TARGET_GATES}')`;
 /** The target of a target's gate. */
 const ITS_TARGET = (gate: string): string => `substr(${gate}, ${TARGET_GATES.length + 1})`;
 
-// The rate, the queue and the tasks of a project are not held at its gate. Of a target only the trials are counted:
-// runs that began after the time of its breaker was over.
+// The rate, the queue and the tasks of a project are not held at its gate. Trials are runs that began after the time of a breaker was
+// over; a run that began before is none, however long it takes.
 const STATE = `
 select n.ord::int as ord, n.project_id, n.gate, n.waits,
        case when n.gate = '' then (select jsonb_build_object('concurrency', p.limits -> 'concurrency') from resource.projects p
@@ -64,12 +66,16 @@ select n.ord::int as ord, n.project_id, n.gate, n.waits,
             else (select t.limits from resource.tools t where t.project_id = n.project_id and t.tool_name = n.gate) end as limits,
        case when n.gate = '' then (select count(*)::int from state.live_calls c
                                     where c.project_id = n.project_id and c.gate is not null and c.status = 'running')
-            when ${IS_TARGET} then case when s.open_until is null then 0 else (
-                   select count(*)::int from state.live_calls c
-                    where c.project_id = n.project_id and c.gate is not null and c.status = 'running'
-                      and c.target = ${ITS_TARGET("n.gate")} and c.started_at >= s.open_until) end
+            when ${IS_TARGET} then 0
             else (select count(*)::int from state.live_calls c
                    where c.project_id = n.project_id and c.gate is not null and c.gate = n.gate and c.status = 'running') end as running,
+       case when s.open_until is null then 0
+            when ${IS_TARGET} then (select count(*)::int from state.live_calls c
+                                     where c.project_id = n.project_id and c.gate is not null and c.status = 'running'
+                                       and c.target = ${ITS_TARGET("n.gate")} and c.started_at >= s.open_until)
+            else (select count(*)::int from state.live_calls c
+                   where c.project_id = n.project_id and c.gate is not null and c.gate = n.gate and c.status = 'running'
+                     and c.started_at >= s.open_until) end as trials,
        ${ms("s.full_at")} as full_at_ms, s.last_lane, s.last_gate, ${ms("s.opened_at")} as opened_at_ms,
        ${ms("s.open_until")} as open_until_ms, ${ms("clock_timestamp()")} as now_ms
   from named n
@@ -194,6 +200,8 @@ const lines = setInput<{
   readonly afterLane: string;
   readonly pins: string;
   readonly most: number;
+  /** Only calls of services that never lease. */
+  readonly plainOnly: boolean;
 }>([
   ["ord", "integer"],
   ["projectId", "text"],
@@ -202,6 +210,7 @@ const lines = setInput<{
   ["afterLane", "text"],
   ["pins", "text"],
   ["most", "integer"],
+  ["plainOnly", "boolean"],
 ]);
 
 const IN_LINE =
@@ -235,6 +244,7 @@ select w.ord, w.gate, l.lane, c.tool_call_id
    select q.tool_call_id from state.live_calls q
     where q.project_id = w.project_id and q.target = w.target and q.gate is not null and q.gate = w.gate and q.lane = l.lane
       and q.status = 'queued' and q.available_at <= now() and q.queue_deadline > now() and ${SESSION_ALLOWS} and ${PIN_ALLOWS}
+      and (q.plain or not w.plain_only)
     order by q.available_at, q.tool_call_id
     limit w.most) c`,
 };
@@ -307,15 +317,15 @@ export interface SlotRow {
   readonly run_deadline: Date | null;
 }
 
-/** The calls that hold the slots of a gate; of the project's gate those of all its gates, of a target's those of the target. $1 project, $2 gate, $3 how many. */
+/** The calls that hold the slots of a gate; of the project's gate those of all its gates, of a target's those of the target. $1 project, $2 gate, $3 how many, $4 only trials. */
 export const READ_SLOTS: Statement = {
   name: "gates.read-slots",
   text: `
 select tool_call_id, lease_holder, started_at, run_deadline
   from state.live_calls
  where project_id = $1 and gate is not null and ($2::text = '' or gate = $2::text
-        or (starts_with($2::text, '${TARGET_GATES}') and target = ${ITS_TARGET("$2::text")}
-            and started_at >= (select g.open_until from state.gates g where g.project_id = $1 and g.gate = $2::text))) and status = 'running'
+        or (starts_with($2::text, '${TARGET_GATES}') and target = ${ITS_TARGET("$2::text")})) and status = 'running'
+   and (not $4::boolean or started_at >= (select g.open_until from state.gates g where g.project_id = $1 and g.gate = $2::text))
  order by run_deadline, tool_call_id
  limit $3::int`,
 };

@@ -36,6 +36,7 @@ import {
   TAKE_PASSED,
   type WaitingCallRow,
 } from "./gates.sql.ts";
+import { bindHeldCalls, SEND_PASSED } from "./held-calls.sql.ts";
 import { type GateMark, gateKey, type Passer, planPassage, type WaitingCall } from "./plan-passage.ts";
 import { planRoom, tokenMs } from "./plan-room.ts";
 
@@ -68,6 +69,8 @@ export interface Gates {
   claim(rows: readonly ClaimRow[]): Promise<readonly LeasedRow[]>;
   /** The same for named calls. */
   lease(rows: readonly LeaseRow[]): Promise<readonly LeasedRow[]>;
+  /** Sends the commands of calls that wait here for services that never lease, as far as they may pass; how many. */
+  send(places: readonly TargetKey[]): Promise<number>;
   /** Milliseconds after which a named call that was not leased may pass, as far as it is known here. */
   askAgainIn(key: { readonly projectId: string; readonly toolCallId: string }): number | undefined;
   /** What holds this call back; undefined when it waits at no gate, or the gate has room. */
@@ -86,6 +89,11 @@ const MAX_TOLD = 10_000;
 
 /** More targets than one process serves. */
 const MAX_REMEMBERED = 1_024;
+/** Of one target in one transaction. */
+const MOST_SENT = 256;
+
+/** A request for calls that wait at a target. */
+type Waiter = Pick<ClaimRow, "projectId" | "target" | "max" | "pins">;
 
 const tokenMsOf = ({ limits }: GateRow): number => (limits?.rate === undefined ? 0 : tokenMs(limits.rate));
 
@@ -168,14 +176,14 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
     );
   };
 
-  const pass = async (
+  const pass = async <Taken>(
     tx: Queryer,
     gates: readonly GateRow[],
     passers: readonly Passer[],
     waiting: readonly WaitingCallRow[],
-    rowOf: (call: WaitingCall) => PassedRow,
+    takePassed: (calls: readonly WaitingCall[]) => Promise<readonly Taken[]>,
     passed?: (marks: readonly GateMark[]) => void,
-  ): Promise<readonly LeasedRow[]> => {
+  ): Promise<readonly Taken[]> => {
     const targetGates = new Map(
       gates.flatMap(({ ord, gate }) => (targetOfGate(gate) === undefined ? [] : [[ord, gate] as const])),
     );
@@ -183,9 +191,43 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
     const plan = planPassage(distinct(gates), aimed, waiting.map(waitingOf));
     passed?.(plan.marks);
     if (plan.passed.length === 0) return [];
-    const leased = await tx.query<LeasedRow>(TAKE_PASSED, bindPassed(plan.passed.map(rowOf)));
+    const taken = await takePassed(plan.passed);
     if (plan.marks.length > 0) await tx.query(MARK_GATES, bindMarks(plan.marks));
-    return leased;
+    return taken;
+  };
+
+  const leasing =
+    (tx: Queryer, rows: readonly (LeaseRow | ClaimRow)[]) =>
+    (calls: readonly WaitingCall[]): Promise<readonly LeasedRow[]> => {
+      const passed = calls.map(({ ord, toolCallId }): PassedRow => {
+        const { projectId, leaseId, holder, leaseSeconds } = rows[ord] as LeaseRow | ClaimRow;
+        return { request: ord + 1, projectId, toolCallId, leaseId, holder, leaseSeconds };
+      });
+      return tx.query<LeasedRow>(TAKE_PASSED, bindPassed(passed));
+    };
+
+  /** GT1 and GT2 for calls that wait at these targets. */
+  const passWaiting = async <Taken>(
+    rows: readonly Waiter[],
+    plainOnly: boolean,
+    taking: (tx: Queryer) => (calls: readonly WaitingCall[]) => Promise<readonly Taken[]>,
+  ): Promise<readonly Taken[]> => {
+    const seen = await db.query<GateRow>(READ_WAITING_GATES, bindPlaces(rows));
+    noteTimes(rows, seen);
+    if (openOnes(seen).length === 0) return [];
+    return db.transaction(async (tx) => {
+      await tx.query(LOCK_PROJECTS, [projectsOf(rows)]);
+      const gates = await tx.query<GateRow>(READ_WAITING_GATES, bindPlaces(rows));
+      const lines = openOnes(gates).flatMap((gate) => {
+        const row = rows[gate.ord - 1];
+        if (row === undefined) return [];
+        const { projectId, target, pins } = row;
+        const about = { ord: gate.ord - 1, projectId, target, gate: gate.gate, afterLane: gate.last_lane ?? "", pins };
+        return [{ ...about, most: Math.min(row.max, roomOf(gate).room), plainOnly }];
+      });
+      const waiting = lines.length === 0 ? [] : await tx.query<WaitingCallRow>(READ_WAITING_CALLS, bindLines(lines));
+      return pass(tx, gates, rows, waiting, taking(tx), (marks) => noteTimes(rows, afterwards(gates, marks)));
+    });
   };
 
   /** The gates after the passage, as far as time decides when the next call may pass. */
@@ -200,28 +242,14 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
   return {
     learn: (key) => known.set(keyOf(key), key),
     knows: (key) => known.get(keyOf(key)) !== undefined,
-    async claim(rows) {
-      const seen = await db.query<GateRow>(READ_WAITING_GATES, bindPlaces(rows));
-      noteTimes(rows, seen);
-      if (openOnes(seen).length === 0) return [];
-      return db.transaction(async (tx) => {
-        await tx.query(LOCK_PROJECTS, [projectsOf(rows)]);
-        const gates = await tx.query<GateRow>(READ_WAITING_GATES, bindPlaces(rows));
-        const lines = openOnes(gates).flatMap((gate) => {
-          const row = rows[gate.ord - 1];
-          if (row === undefined) return [];
-          const most = Math.min(row.max, roomOf(gate).room);
-          const { last_lane: afterLane } = gate;
-          const { projectId, target, pins } = row;
-          return [{ ord: gate.ord - 1, projectId, target, gate: gate.gate, afterLane: afterLane ?? "", pins, most }];
-        });
-        const waiting = lines.length === 0 ? [] : await tx.query<WaitingCallRow>(READ_WAITING_CALLS, bindLines(lines));
-        const rowOf = ({ ord, toolCallId }: WaitingCall): PassedRow => {
-          const { projectId, leaseId, holder, leaseSeconds } = rows[ord] as ClaimRow;
-          return { request: ord + 1, projectId, toolCallId, leaseId, holder, leaseSeconds };
-        };
-        return pass(tx, gates, rows, waiting, rowOf, (marks) => noteTimes(rows, afterwards(gates, marks)));
+    claim: (rows) => passWaiting(rows, false, (tx) => leasing(tx, rows)),
+    async send(places) {
+      const rows = places.map((place) => ({ ...place, max: MOST_SENT, pins: "*" }));
+      const sent = await passWaiting(rows, true, (tx) => (calls) => {
+        const passed = calls.map(({ ord, toolCallId }) => ({ projectId: rows[ord]?.projectId ?? "", toolCallId }));
+        return tx.query(SEND_PASSED, bindHeldCalls(passed));
       });
+      return sent.length;
     },
     async lease(rows) {
       const seen = await db.query<GateRow>(READ_GATES_OF_CALLS, bindCalls(rows));
@@ -234,12 +262,8 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
         const gates = await tx.query<GateRow>(READ_GATES_OF_CALLS, bindCalls(rows));
         const waiting = await tx.query<WaitingCallRow>(READ_NAMED_CALLS, bindNamed(rows));
         const passers = rows.map(({ projectId }) => ({ projectId, max: 1 }));
-        const rowOf = ({ ord, toolCallId }: WaitingCall): PassedRow => {
-          const { projectId, leaseId, holder, leaseSeconds } = rows[ord] as LeaseRow;
-          return { request: ord + 1, projectId, toolCallId, leaseId, holder, leaseSeconds };
-        };
         let after = gates;
-        const leased = await pass(tx, gates, passers, waiting, rowOf, (marks) => {
+        const leased = await pass(tx, gates, passers, waiting, leasing(tx, rows), (marks) => {
           after = [...afterwards(gates, marks)];
         });
         tellTimes(rows, after, new Set(leased.map(({ ord }) => ord)));
@@ -256,13 +280,16 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
         const { room, blockedBy, nextMs } = planRoom(state);
         if (room > 0 || blockedBy === undefined) continue;
         const target = targetOfGate(state.gate);
-        const slots = await db.query<SlotRow>(READ_SLOTS, [projectId, state.gate, SLOTS_SHOWN]);
+        const slots = await db.query<SlotRow>(READ_SLOTS, [
+          ...[projectId, state.gate, SLOTS_SHOWN],
+          blockedBy === "breaker",
+        ]);
         return {
           toolName: state.gate === PROJECT_GATE || target !== undefined ? undefined : state.gate,
           target,
           blockedBy,
           limits: state.limits,
-          running: state.running,
+          running: blockedBy === "breaker" ? state.trials : state.running,
           nextAt: nextMs === undefined ? undefined : new Date(state.nowMs + nextMs),
           openedAt: state.openedAtMs === null ? undefined : new Date(state.openedAtMs),
           slots: slots.map((row) => ({

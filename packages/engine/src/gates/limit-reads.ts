@@ -42,7 +42,7 @@ const planLimitState = (state: GateState, waiting: number): LimitState => {
     toolName: state.gate === PROJECT_GATE || target !== undefined ? undefined : state.gate,
     target,
     limits: state.limits,
-    running: state.running,
+    running: target === undefined ? state.running : state.trials,
     waiting,
     heldBy: isHeld ? blockedBy : undefined,
     nextAt: isHeld && nextMs !== undefined ? new Date(state.nowMs + nextMs) : undefined,

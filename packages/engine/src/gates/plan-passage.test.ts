@@ -7,6 +7,7 @@ const gate = (name: string, limits: GateLimits, more: Partial<GateState> = {}): 
   gate: name,
   limits,
   running: 0,
+  trials: 0,
   fullAtMs: null,
   lastLane: "",
   lastGate: "",

@@ -10,6 +10,7 @@ const gate = (limits: GateLimits, more: Partial<GateState> = {}): GateState => (
   gate: "t",
   limits,
   running: 0,
+  trials: 0,
   fullAtMs: null,
   lastLane: "",
   lastGate: "",
@@ -41,7 +42,14 @@ test.each<[string, GateState, number, string | undefined, number | undefined]>([
   ["a closed breaker", gate({ breaker: BREAKER }), Number.POSITIVE_INFINITY, undefined, undefined],
   ["an open breaker", gate({ breaker: BREAKER }, { openUntilMs: NOW + 700 }), 0, "breaker", 700],
   ["a trial when its time is over", gate({ breaker: BREAKER }, { openUntilMs: NOW }), 1, "breaker", undefined],
-  ["one trial at a time", gate({ breaker: BREAKER }, { openUntilMs: NOW, running: 1 }), 0, "breaker", undefined],
+  ["one trial at a time", gate({ breaker: BREAKER }, { openUntilMs: NOW, trials: 1 }), 0, "breaker", undefined],
+  [
+    "a run from before is no trial",
+    gate({ breaker: BREAKER }, { openUntilMs: NOW, running: 3 }),
+    1,
+    "breaker",
+    undefined,
+  ],
   [
     "a breaker that was taken away",
     gate({}, { openUntilMs: NOW + 700 }),

@@ -3,7 +3,8 @@
 //   GR2. Rate: a bucket of `burst` tokens that fills with `limit` tokens in `per_seconds`. Kept as the one time when it is full again.
 //        A call that starts up to LATE_MS after its token was there does not move the tokens after it: otherwise the time that a claim
 //        takes would be lost with each call, and a rate without burst would never be reached.
-//   GR3. Breaker: closed, everything passes. Open, nothing passes. After its time one call passes as a trial, while none runs.
+//   GR3. Breaker: closed, everything passes. Open, nothing passes. After its time one call passes as a trial, while no other trial
+//        runs; runs that began before are no trials.
 
 import { burstOf, type Rate } from "@toolplane/protocol";
 import type { GateRoom, GateState } from "./gate.ts";
@@ -42,10 +43,10 @@ export const spend = (rate: Rate, fullAtMs: number | null, nowMs: number, count:
 
 const OPEN_ROOM: GateRoom = { room: Number.POSITIVE_INFINITY, blockedBy: undefined, nextMs: undefined };
 
-const breakerRoom = ({ limits, openUntilMs, nowMs, running }: GateState): GateRoom => {
+const breakerRoom = ({ limits, openUntilMs, nowMs, trials }: GateState): GateRoom => {
   if (limits.breaker === undefined || openUntilMs === null) return OPEN_ROOM;
   if (nowMs < openUntilMs) return { room: 0, blockedBy: "breaker", nextMs: openUntilMs - nowMs };
-  return { room: running === 0 ? 1 : 0, blockedBy: "breaker", nextMs: undefined };
+  return { room: trials === 0 ? 1 : 0, blockedBy: "breaker", nextMs: undefined };
 };
 
 const slotRoom = ({ limits: { concurrency }, running }: GateState): GateRoom =>

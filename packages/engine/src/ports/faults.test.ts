@@ -1,7 +1,20 @@
 import { expect, test } from "vitest";
-import { BATCH_FAULT_POINTS, CARRIER_FAULT_POINTS, FAULT_POINTS, noFaults, TURN_FAULT_POINTS } from "./faults.ts";
+import {
+  BATCH_FAULT_POINTS,
+  CARRIER_FAULT_POINTS,
+  FAULT_POINTS,
+  noFaults,
+  TURN_FAULT_POINTS,
+  WEBHOOK_FAULT_POINTS,
+} from "./faults.ts";
 
-const ALL = [...FAULT_POINTS, ...BATCH_FAULT_POINTS, ...TURN_FAULT_POINTS, ...CARRIER_FAULT_POINTS];
+const ALL = [
+  ...FAULT_POINTS,
+  ...BATCH_FAULT_POINTS,
+  ...TURN_FAULT_POINTS,
+  ...CARRIER_FAULT_POINTS,
+  ...WEBHOOK_FAULT_POINTS,
+];
 
 test("points are named once, as noun:moment, and there are enough of them", () => {
   expect(new Set(ALL).size).toBe(ALL.length);

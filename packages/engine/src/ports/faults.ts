@@ -41,6 +41,14 @@ export const FAULT_POINTS = [
   "retain:after-commit",
 ] as const;
 
+/** Around the commits of webhooks; only their own tests pass these. */
+export const WEBHOOK_FAULT_POINTS = [
+  "webhook:before-commit",
+  "webhook:after-commit",
+  "webhook:before-settle",
+  "webhook:after-settle",
+] as const;
+
 /** Around the commits of the project manager; only its own crash tests pass these. */
 export const BATCH_FAULT_POINTS = [
   "delegate:before-commit",
@@ -86,7 +94,8 @@ export type FaultPoint =
   | (typeof FAULT_POINTS)[number]
   | (typeof BATCH_FAULT_POINTS)[number]
   | (typeof CARRIER_FAULT_POINTS)[number]
-  | (typeof TURN_FAULT_POINTS)[number];
+  | (typeof TURN_FAULT_POINTS)[number]
+  | (typeof WEBHOOK_FAULT_POINTS)[number];
 
 export interface Faults {
   at(point: FaultPoint): void | Promise<void>;

@@ -1,6 +1,7 @@
 // Statements of projects.
 
 import type { ProjectLimits, ProjectStatus } from "@toolplane/protocol/registry";
+import { PASS_SENT } from "../calls/offer.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
 export interface ProjectRow {
@@ -53,11 +54,11 @@ export const GATE_PROJECT_CALLS: Statement = {
   text: `
 with found as materialized (
   select project_id, tool_call_id from state.live_calls
-   where project_id = $1 and gate is null and not plain and starts_with(actor_id, 'tool.')
+   where project_id = $1 and gate is null and starts_with(actor_id, 'tool.')
    order by project_id, tool_call_id
      for update
 )
-update state.live_calls c set gate = ''
+update state.live_calls c set gate = '', ${PASS_SENT}
   from found f where c.project_id = any (array[f.project_id]) and c.tool_call_id = f.tool_call_id`,
 };
 

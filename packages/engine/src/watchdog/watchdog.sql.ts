@@ -1,7 +1,7 @@
 // What a watchdog reads and changes besides settling. Rows are locked, and rows that others hold are skipped: any number may run.
 
 import { keepLeases, TELL_RETRIED } from "../calls/ended-leases.sql.ts";
-import { offeredAt, RECHECK_PAUSED, WANTED_AT } from "../calls/offer.sql.ts";
+import { isHeld, offeredAt, RECHECK_PAUSED, WANTED_AT } from "../calls/offer.sql.ts";
 import { FACT_COLUMNS } from "../calls/read.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
@@ -54,7 +54,7 @@ const requeues = setInput<RequeueRow>([
 const OFFERED = `greatest(now() + make_interval(secs => i.delay_seconds), ${WANTED_AT})`;
 
 // Only the call of a plain service has a run deadline while it is queued: from when its command was sent, which happens once.
-const RUN_UNTIL = `case when c.status <> 'queued' or not c.plain then null
+const RUN_UNTIL = `case when c.status <> 'queued' or not c.plain or (${isHeld("c")} and c.publishes = 0) then null
   when c.publishes = 0 then ${OFFERED} + make_interval(secs => c.timeout_seconds) else c.run_deadline end`;
 
 /**
@@ -81,7 +81,7 @@ offered as (
      set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, run_deadline = ${RUN_UNTIL}, started_at = null,
          available_at = ${offeredAt(OFFERED)},
          queue_deadline = case when c.status = 'running' then now() + make_interval(secs => c.queue_timeout_seconds) else c.queue_deadline end,
-         publishes = c.publishes + case when i.command_payload is null or ${offeredAt("now()")} = 'infinity' then 0 else 1 end,
+         publishes = c.publishes + case when i.command_payload is null or ${isHeld("c")} or ${offeredAt("now()")} = 'infinity' then 0 else 1 end,
          due_at = least(
            case when c.status = 'running' then now() + make_interval(secs => c.queue_timeout_seconds) else c.queue_deadline end,
            ${OFFERED} + make_interval(secs => i.recheck_seconds),
@@ -89,13 +89,13 @@ offered as (
            ${RECHECK_PAUSED})
     from input i
    where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id
-  returning i.ord, i.command_payload, c.project_id, c.subject, c.target, c.headers, c.available_at
+  returning i.ord, i.command_payload, c.project_id, c.subject, c.target, c.headers, c.available_at, c.plain, c.gate
 ),
 sent as (
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
   select 'cmd', project_id, subject, split_part(subject, '.', 6), target, headers, command_payload, available_at
-    from offered
-   where command_payload is not null and available_at < 'infinity'
+    from offered o
+   where command_payload is not null and not ${isHeld("o")} and available_at < 'infinity'
 )
 select ord::int as ord from offered`,
 };

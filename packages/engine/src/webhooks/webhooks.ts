@@ -10,6 +10,7 @@ import { showName, ToolplaneError } from "@toolplane/protocol";
 import { type Actor, recordActs } from "../audit/audit.ts";
 import type { EventLog } from "../bus/event-log.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
+import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Database } from "../sql/database.ts";
 import {
@@ -174,9 +175,10 @@ export const createWebhooks = (deps: {
   readonly db: Database;
   readonly events: EventLog;
   readonly doorbell: Doorbell;
+  readonly faults: Faults;
   readonly ids: Ids;
 }): Webhooks => {
-  const { db, events, doorbell, ids } = deps;
+  const { db, events, doorbell, faults, ids } = deps;
 
   const writeOf = (projectId: string, webhookId: string, event: NamedEvent): DeliveryWrite => {
     const deliveryId = ids.uuid();
@@ -273,6 +275,7 @@ export const createWebhooks = (deps: {
         );
         for (let from = 0; from < writes.length; from += MAX_WRITES)
           await tx.query(ADD_DELIVERIES, bindDeliveries(writes.slice(from, from + MAX_WRITES)));
+        await faults.at("webhook:before-commit");
         if (listeners.every((listener) => listener.toolCallId === null)) return true;
         const ended = named
           .filter(({ name }) => ENDS_OF_CALL.includes(name))
@@ -280,6 +283,7 @@ export const createWebhooks = (deps: {
         if (ended.length > 0) await tx.query(END_OF_CALLS, [projectId, ended]);
         return true;
       });
+      await faults.at("webhook:after-commit");
       // Another process was faster, and reads on.
       return isMoved ? { projectId, position: next } : undefined;
     },
@@ -299,9 +303,11 @@ export const createWebhooks = (deps: {
       }));
     },
     async settle({ projectId, deliveryId, leaseId, attempts }, outcome) {
+      await faults.at("webhook:before-settle");
       const key = [projectId, deliveryId, leaseId, outcome.status ?? null];
       if (outcome.taken) {
         await db.query(END_DELIVERED, key);
+        await faults.at("webhook:after-settle");
         return { status: "delivered" };
       }
       const reason = outcome.reason.slice(0, MAX_REASON);

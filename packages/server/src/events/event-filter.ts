@@ -71,6 +71,7 @@ const subjectOf = (subject: string): { readonly kind: EventKind; readonly agent:
 };
 
 export const passesFilter = ({ kinds, agentId, toolName, turnId, callId }: EventFilter, event: Filtered): boolean => {
+  if ([kinds, agentId, toolName, turnId, callId].every((wanted) => wanted === undefined)) return true;
   const { kind, agent } = subjectOf(event.subject);
   const said = isRecord(event.payload) ? event.payload : {};
   if (kinds?.has(kind) === false) return false;

@@ -3,12 +3,13 @@
 // page at a time. What a reader has missed is said in words, with what to do about it.
 
 import { createAlarm, type Engine, systemClock } from "@toolplane/engine";
-import { PROTOCOL_VERSION, parseToken, tryParseJsonStrict } from "@toolplane/protocol";
 import type { Own } from "../http/own.ts";
 import { ownEvents } from "../http/own-events.ts";
-import { createWaitingItems, type StreamItem } from "../http/waiting-items.ts";
+import { createWaitingItems } from "../http/waiting-items.ts";
 import { type EventFilter, passesFilter } from "./event-filter.ts";
+import { createReaderTurns, type ReaderTurns } from "./reader-turns.ts";
 import { createSharedReads, type SharedReads } from "./shared-reads.ts";
+import { createSharedStream, readItem, type SharedStream } from "./shared-stream.ts";
 
 export interface FeedEvent {
   readonly subject: string;
@@ -58,13 +59,6 @@ const RINGS = ["messages", "events", "queued", "sessions", "settled"] as const;
 /** A call that is handed over in another process rings no bell there until it is over: its events are found this late at worst. */
 const LOOK_AGAIN_MS = 5_000;
 
-/** On NATS any permitted user publishes stream items; one that cannot be read is dropped, as any item may be. */
-const readItems = (items: readonly StreamItem[]): readonly FeedEvent[] =>
-  items.flatMap(({ subject, payload }) => {
-    const value = tryParseJsonStrict(payload);
-    return value === undefined ? [] : [{ subject, payload: value }];
-  });
-
 const forgotten = (): FeedGap => ({
   message: "events after this id were deleted: they are kept for 7 days",
   todo: "list calls and turns again (GET .../calls, GET .../turns), then go on with the events of this stream",
@@ -83,14 +77,21 @@ type Logged = readonly (FeedEvent & { readonly position: string })[];
 /** What all feeds of one engine share. */
 interface Crowd {
   readonly reads: SharedReads<Logged>;
+  readonly stream: SharedStream;
+  readonly turns: ReaderTurns;
   open: number;
 }
 
 // Kept beside the log, because a feed knows nothing of the others.
 const crowds = new WeakMap<object, Crowd>();
 
-const crowdOf = (events: Engine["events"]): Crowd => {
-  const known = crowds.get(events) ?? { reads: createSharedReads<Logged>(), open: 0 };
+const crowdOf = ({ events, bus }: Pick<Engine, "events" | "bus">): Crowd => {
+  const known = crowds.get(events) ?? {
+    reads: createSharedReads<Logged>(),
+    stream: createSharedStream(bus),
+    turns: createReaderTurns(),
+    open: 0,
+  };
   crowds.set(events, known);
   return known;
 };
@@ -98,29 +99,35 @@ const crowdOf = (events: Engine["events"]): Crowd => {
 /** What one page costs this process, and some more: so many readers never take more than a part of its time. */
 const MS_PER_READER = 2;
 
-/** How long a reader of so many waits from one page to the next: a few wait for nothing, five hundred get larger pages. */
-const pauseOf = (readers: number): number => (readers <= FEW_READERS ? 0 : readers * MS_PER_READER);
+/** How long a reader of so many waits from one page to the next: a few wait for nothing, five hundred get larger pages. In steps, so that one reader more or less does not change it. */
+const pauseOf = (readers: number): number =>
+  readers <= FEW_READERS ? 0 : Math.ceil(readers / STEP) * STEP * MS_PER_READER;
+const STEP = 64;
 const FEW_READERS = 16;
 
-/** Readers of a crowd read together, so that one read serves all who stand at the same place; yet not all at once. */
-const TICK_MS = 50;
+/** More events than this do not wait for the next tick. */
+const LARGE_PAGE = 100;
 
-/** Milliseconds until a reader of so many, who read last at `readAt`, reads again. */
+/**
+ * Milliseconds until a reader of so many, who read last at `readAt`, reads again. Readers of a crowd read at the same moments, so that one
+ * read serves all of them; what they then write is spread (reader-turns.ts).
+ */
 const restOf = (readers: number, readAt: number, now: number): number => {
   const pause = pauseOf(readers);
-  return pause === 0 ? 0 : Math.max(Math.ceil((readAt + pause) / TICK_MS) * TICK_MS - now, 0);
+  return pause === 0 ? 0 : Math.max((Math.floor(readAt / pause) + 1) * pause - now, 0);
 };
 
 export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
   const { engine, projectId, own, filter = {} } = options;
   let position = await startOf(options);
   let isForgotten = options.after !== undefined && !(await engine.events.isKept(projectId, position));
-  const crowd = crowdOf(engine.events);
+  const crowd = crowdOf(engine);
   let readAt = 0;
+  /** The log had something: the next look does not wait for a bell. */
+  let looksAgain = false;
   const alarm = createAlarm(systemClock);
   const items = createWaitingItems();
-  const subject = `cg.${PROTOCOL_VERSION}.${parseToken(projectId, "project")}.*.str.*.*.>`;
-  const stopStream = await engine.bus.subscribeStream(subject, (item) => {
+  const stopStream = await crowd.stream.listen(projectId, (item) => {
     items.push(item);
     alarm.wake();
   });
@@ -139,14 +146,19 @@ export const openFeed = async (options: FeedOptions): Promise<EventFeed> => {
       );
       position = logged.at(-1)?.position ?? position;
       const lost = items.takeDropped();
-      const wanted = [...logged, ...readItems(items.takeAll())].filter((event) => passesFilter(filter, event));
+      if (crowd.open > FEW_READERS) await crowd.turns.take();
+      const live = items.takeAll().flatMap((item) => readItem(item) ?? []);
+      const wanted = [...logged, ...live].filter((event) => passesFilter(filter, event));
       const events = await ownEvents<FeedEvent>(own, wanted);
       const gap = isForgotten ? forgotten() : lost > 0 ? dropped(lost) : undefined;
       isForgotten = false;
-      return { events, isMore: logged.length > 0, gap };
+      // A reader of a crowd reads on with the others, at the next tick: alone it would need a read of its own.
+      const isCrowd = crowd.open > FEW_READERS;
+      looksAgain = isCrowd && logged.length > 0;
+      return { events, isMore: logged.length > (isCrowd ? LARGE_PAGE : 0), gap };
     },
     async wait(ms) {
-      await alarm.wait(Math.min(ms, LOOK_AGAIN_MS));
+      if (!looksAgain) await alarm.wait(Math.min(ms, LOOK_AGAIN_MS));
       const restMs = restOf(crowd.open, readAt, systemClock.now());
       if (restMs > 0) await systemClock.sleep(restMs);
     },

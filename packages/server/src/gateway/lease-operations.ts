@@ -112,7 +112,8 @@ export const lease = operation({
     checkCallTrace(traceparentOf(request), view);
     checkLeasePayload(body, view);
     const { ticket, definitions, holder = `${view.actorId} (nats)` } = body;
-    const mayBeOurs = ticket !== undefined && view.status === "running";
+    const wasSent = view.plain && view.leaseId === null;
+    const mayBeOurs = (ticket !== undefined || wasSent) && view.status === "running";
     if (view.status !== "queued" && !mayBeOurs) throw notLeased(key.toolCallId, view.status);
     const { agentTurnId, callCardId, target } = view;
     const asked = { ...key, agentTurnId, callCardId, target, holder, ticket, definitions };
@@ -129,7 +130,7 @@ export const lease = operation({
 
 /** A service may read a call's card while it holds the call; not while the call is queued for others, and not afterwards. */
 const checkHeld = ({ toolCallId, status, plain }: CallView): void => {
-  // A plain service takes no lease: its call stays queued until the result is there.
+  // A plain service takes no lease: its call stays queued until the result is there, or runs without one under a limit.
   if (status === "running" || (plain && status === "queued")) return;
   const why =
     status === "queued" ? `call ${toolCallId} is not leased; claim it first` : whyNotLeased(toolCallId, status);

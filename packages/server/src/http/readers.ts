@@ -73,17 +73,17 @@ export const createWaits = (limits: OpenLimits = WAIT_LIMITS): Places =>
   createPlaces(limits, "requests that wait", "max_waiting");
 
 interface Writable {
-  write(text: string): Promise<unknown>;
+  write(said: string | Uint8Array): Promise<unknown>;
 }
 
 /** False when the reader has left the data untaken for too long. */
-export const writeWithin = async (stream: Writable, text: string, ms: number): Promise<boolean> => {
+export const writeWithin = async (stream: Writable, said: string | Uint8Array, ms: number): Promise<boolean> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), ms);
   });
   try {
-    return await Promise.race([stream.write(text).then(() => true), late]);
+    return await Promise.race([stream.write(said).then(() => true), late]);
   } finally {
     clearTimeout(timer);
   }

@@ -17,17 +17,18 @@ import { READERS, type Route, route } from "../http/route.ts";
 /** Proxies close silent connections; a comment keeps them open. */
 const KEEP_ALIVE_MS = 15_000;
 
-/** Readers that share a read share the text of its events. */
-const texts = new WeakMap<FeedEvent, string>();
+/** Readers that share a read share the bytes of its events. */
+const written = new WeakMap<FeedEvent, Buffer>();
 
-const textOf = (event: FeedEvent): string => {
-  const known = texts.get(event);
+const bytesOf = (event: FeedEvent): Buffer => {
+  const known = written.get(event);
   if (known !== undefined) return known;
   const { subject, payload, position } = event;
   const data = `data: ${JSON.stringify({ subject, payload })}\n`;
   const text = position === undefined ? `event: str\n${data}\n` : `event: evt\n${data}id: ${position}\n\n`;
-  texts.set(event, text);
-  return text;
+  const bytes = Buffer.from(text);
+  written.set(event, bytes);
+  return bytes;
 };
 
 const gapText = (gap: FeedGap): string => `event: gap\ndata: ${JSON.stringify(gap)}\n\n`;
@@ -81,9 +82,9 @@ export const eventRoutes: readonly Route[] = [
         const { slowMs, cutMs } = readers.limits;
         const isOver = (): boolean => signal.aborted || watch.ended.aborted || stream.aborted;
         let sentAt = systemClock.now();
-        const send = (text: string): Promise<boolean> => {
+        const send = (said: string | Uint8Array): Promise<boolean> => {
           sentAt = systemClock.now();
-          return writeWithin(stream, text, slowMs);
+          return writeWithin(stream, said, slowMs);
         };
         try {
           // The id says how far the log has come: a reader that is cut off before its first event continues from here.
@@ -91,8 +92,9 @@ export const eventRoutes: readonly Route[] = [
           while (isTaken && !isOver()) {
             const { events, isMore, gap } = await feed.next();
             if (isOver()) break;
-            const told = gap === undefined ? "" : gapText(gap);
-            if (events.length > 0 || told !== "") isTaken = await send(told + events.map(textOf).join(""));
+            const told = gap === undefined ? [] : [Buffer.from(gapText(gap))];
+            const page = [...told, ...events.map(bytesOf)];
+            if (page.length > 0) isTaken = await send(Buffer.concat(page));
             if (!isTaken || isMore) continue;
             await feed.wait(Math.max(sentAt + KEEP_ALIVE_MS - systemClock.now(), 0));
             // The bell also rings for events that this reader is not shown: then nothing is written but, in time, where the log stands.

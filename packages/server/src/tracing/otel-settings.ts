@@ -2,8 +2,14 @@
 
 import { refuseConfig } from "../config/refuse.ts";
 
+const PROTOCOLS = ["http/protobuf", "http/json"] as const;
+export type OtlpProtocol = (typeof PROTOCOLS)[number];
+
 export interface OtelSettings {
   readonly url: string;
+  /** How spans are written: the standard's default, or JSON. */
+  readonly protocol: OtlpProtocol;
+  readonly isGzipped: boolean;
   /** May hold credentials: never logged. */
   readonly headers: Readonly<Record<string, string>>;
   readonly resource: Readonly<Record<string, string>>;
@@ -40,6 +46,21 @@ const parsePairs = (name: string, text: string | undefined): Readonly<Record<str
   );
 };
 
+/** A variable of traces alone comes before the one for every signal. */
+const otlpNames = (what: string): readonly string[] => [
+  `OTEL_EXPORTER_OTLP_TRACES_${what}`,
+  `OTEL_EXPORTER_OTLP_${what}`,
+];
+
+/** The first of these variables that is set. */
+const firstOf = (env: Env, names: readonly string[]): { readonly name: string; readonly text: string } | undefined => {
+  for (const name of names) {
+    const text = filled(env[name]);
+    if (text !== undefined) return { name, text };
+  }
+  return undefined;
+};
+
 const readNumber = (env: Env, name: string, fallback: number): number => {
   const text = filled(env[name]);
   const value = Number(text ?? fallback);
@@ -60,11 +81,14 @@ const parseRatio = (env: Env): number => {
 };
 
 const urlOf = (env: Env): string => {
-  const own = filled(env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT);
-  const base = filled(env.OTEL_EXPORTER_OTLP_ENDPOINT) ?? DEFAULT_ENDPOINT;
-  const url = URL.parse(own ?? `${base.replace(/\/$/, "")}/v1/traces`);
+  const given = firstOf(env, otlpNames("ENDPOINT")) ?? {
+    name: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    text: DEFAULT_ENDPOINT,
+  };
+  const isWhole = given.name === "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+  const url = URL.parse(isWhole ? given.text : `${given.text.replace(/\/$/, "")}/v1/traces`);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
-    throw refuseConfig(`OTEL_EXPORTER_OTLP_ENDPOINT is an address such as ${DEFAULT_ENDPOINT}`);
+    throw refuseConfig(`${given.name} is an address such as ${DEFAULT_ENDPOINT}${isWhole ? "/v1/traces" : ""}`);
   return url.href;
 };
 
@@ -81,23 +105,39 @@ const isOn = (env: Env): boolean => {
   );
 };
 
-const checkProtocol = (env: Env): void => {
-  const protocol = filled(env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL) ?? filled(env.OTEL_EXPORTER_OTLP_PROTOCOL);
-  if (protocol !== undefined && protocol !== "http/json")
-    throw refuseConfig(
-      `OTEL_EXPORTER_OTLP_PROTOCOL is http/json here, not ${protocol}; collectors take it on port 4318`,
-    );
+const protocolOf = (env: Env): OtlpProtocol => {
+  const { name, text } = firstOf(env, otlpNames("PROTOCOL")) ?? { name: "", text: PROTOCOLS[0] };
+  const protocol = PROTOCOLS.find((one) => one === text);
+  if (protocol === undefined)
+    throw refuseConfig(`${name} is ${PROTOCOLS.join(" or ")}, which collectors take on port 4318, not ${text}`);
+  return protocol;
+};
+
+const isGzipped = (env: Env): boolean => {
+  const { name, text } = firstOf(env, otlpNames("COMPRESSION")) ?? { name: "", text: "none" };
+  if (text !== "gzip" && text !== "none") throw refuseConfig(`${name} is gzip or none, not ${text}`);
+  return text === "gzip";
+};
+
+/** Files of certificates: a variable that was ignored would leave the connection less safe than its operator believes. */
+const refuseFiles = (env: Env): void => {
+  const given = firstOf(env, ["CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY"].flatMap(otlpNames));
+  if (given !== undefined)
+    throw refuseConfig(`${given.name} is not read here; NODE_EXTRA_CA_CERTS names further authorities to trust`);
 };
 
 /** Undefined: nothing is traced. */
 export const readOtelSettings = (env: Env): OtelSettings | undefined => {
   if (!isOn(env)) return undefined;
-  checkProtocol(env);
+  refuseFiles(env);
+  const protocol = protocolOf(env);
   const ratio = parseRatio(env);
   if (ratio === 0) return undefined;
   const service = filled(env.OTEL_SERVICE_NAME);
   return {
     url: urlOf(env),
+    protocol,
+    isGzipped: isGzipped(env),
     headers: {
       ...parsePairs("OTEL_EXPORTER_OTLP_HEADERS", env.OTEL_EXPORTER_OTLP_HEADERS),
       ...parsePairs("OTEL_EXPORTER_OTLP_TRACES_HEADERS", env.OTEL_EXPORTER_OTLP_TRACES_HEADERS),
@@ -108,7 +148,7 @@ export const readOtelSettings = (env: Env): OtelSettings | undefined => {
       ...(service === undefined ? {} : { "service.name": service }),
     },
     ratio,
-    timeoutMs: readNumber(env, "OTEL_EXPORTER_OTLP_TIMEOUT", 10_000),
+    timeoutMs: readNumber(env, firstOf(env, otlpNames("TIMEOUT"))?.name ?? "OTEL_EXPORTER_OTLP_TIMEOUT", 10_000),
     delayMs: readNumber(env, "OTEL_BSP_SCHEDULE_DELAY", 5_000),
     maxQueue: readNumber(env, "OTEL_BSP_MAX_QUEUE_SIZE", 8_192),
     maxBatch: readNumber(env, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 512),

@@ -5,7 +5,15 @@ import type { Span } from "./span.ts";
 
 const SETTINGS = {
   ...{ url: "http://localhost:1/v1/traces", headers: {}, resource: { "service.name": "test" } },
-  ...{ ratio: 1, timeoutMs: 1_000, delayMs: 1, maxQueue: 10, maxBatch: 4 },
+  ...{
+    protocol: "http/json" as "http/json" | "http/protobuf",
+    isGzipped: false,
+    ratio: 1,
+    timeoutMs: 1_000,
+    delayMs: 1,
+    maxQueue: 10,
+    maxBatch: 4,
+  },
 };
 
 const span = (n: number, more: Partial<Span> = {}): Span => ({
@@ -23,13 +31,13 @@ const start = (send: SendSpans, more: Partial<typeof SETTINGS> = {}) =>
   createSpanExporter({ settings: { ...SETTINGS, ...more }, clock: systemClock, log: silentLog, send });
 
 test("[API-otel-2] spans leave in batches, as OTLP in JSON", async () => {
-  const bodies: string[] = [];
+  const bodies: Buffer[] = [];
   const exporter = start(async (body) => bodies.push(body) > 0);
   exporter.add(
     Array.from({ length: 6 }, (_, n) => span(n, n === 0 ? { error: "timeout", parentId: "2".repeat(16) } : {})),
   );
   await vi.waitUntil(() => exporter.sent() === 6);
-  const spans = bodies.flatMap((body) => JSON.parse(body).resourceSpans[0].scopeSpans[0].spans);
+  const spans = bodies.flatMap((body) => JSON.parse(body.toString()).resourceSpans[0].scopeSpans[0].spans);
   expect(spans.map(({ name }) => name)).toEqual(Array.from({ length: 6 }, (_, n) => `span ${n}`));
   expect(spans[0]).toMatchObject({
     parentSpanId: "2".repeat(16),

@@ -1,9 +1,11 @@
-// Sends spans to a collector (OTLP over HTTP, JSON), in batches, beside the work.
+// Sends spans to a collector (OTLP over HTTP), in batches, beside the work.
 //   TE1. Handing a span over costs a push. The buffer is bounded: what does not fit is dropped and counted, and no call waits.
 //   TE2. One request is under way at a time. A collector that does not answer is asked again with the same batch, then the batch is
 //        dropped; that it is away is logged once, and that it is back.
 //   TE3. Whether a trace is sent depends on its id alone, so a trace is sent whole or not at all, by every process alike.
 
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import type { Clock, Log } from "@toolplane/engine";
 import type { OtelSettings } from "./otel-settings.ts";
 import { otlpBody } from "./otlp-body.ts";
@@ -18,7 +20,7 @@ export interface SpanExporter {
   stop(graceMs: number): Promise<void>;
 }
 
-export type SendSpans = (body: string, signal: AbortSignal) => Promise<boolean>;
+export type SendSpans = (body: Buffer, signal: AbortSignal) => Promise<boolean>;
 
 export interface ExporterOptions {
   readonly settings: OtelSettings;
@@ -28,6 +30,8 @@ export interface ExporterOptions {
   readonly send: SendSpans;
 }
 
+const gzipped = promisify(gzip);
+
 const TRIES = 3;
 /** The last digits of a trace id are random, also in one that begins with the time. */
 const RATIO_DIGITS = 8;
@@ -36,12 +40,13 @@ const isSampled = (traceId: string, ratio: number): boolean =>
   ratio >= 1 || Number.parseInt(traceId.slice(-RATIO_DIGITS), 16) < ratio * 16 ** RATIO_DIGITS;
 
 export const createSender =
-  ({ url, headers, timeoutMs }: OtelSettings): SendSpans =>
+  ({ url, headers, timeoutMs, protocol, isGzipped }: OtelSettings): SendSpans =>
   async (body, signal) => {
+    const contentType = protocol === "http/json" ? "application/json" : "application/x-protobuf";
     const response = await fetch(url, {
       method: "POST",
-      headers: { ...headers, "content-type": "application/json" },
-      body,
+      headers: { ...headers, "content-type": contentType, ...(isGzipped ? { "content-encoding": "gzip" } : {}) },
+      body: new Uint8Array(isGzipped ? await gzipped(body) : body),
       redirect: "manual",
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     });
@@ -60,7 +65,7 @@ export const createSpanExporter = ({ settings, clock, log, send }: ExporterOptio
   const stopping = new AbortController();
   const cut = new AbortController();
 
-  const trySend = async (body: string): Promise<boolean> => {
+  const trySend = async (body: Buffer): Promise<boolean> => {
     for (let tried = 1; ; tried++) {
       const isTaken = await send(body, cut.signal).catch(() => false);
       if (isTaken || tried === TRIES || cut.signal.aborted) return isTaken;
@@ -71,7 +76,7 @@ export const createSpanExporter = ({ settings, clock, log, send }: ExporterOptio
   const sendBatch = async (): Promise<void> => {
     const batch = waiting.slice(0, maxBatch);
     waiting = waiting.slice(maxBatch);
-    const isTaken = await trySend(otlpBody(batch, settings.resource));
+    const isTaken = await trySend(otlpBody(batch, settings));
     if (isTaken) sent += batch.length;
     else dropped += batch.length;
     if (isTaken === isAway)

@@ -12,7 +12,7 @@ const when = (date: Date | null | undefined, nowMs: number): string =>
 
 const holders = ({ slots, running }: HeldBack): string => {
   const named = slots
-    .map(({ toolCallId, holder }) => `call ${toolCallId} at ${holder ?? "an unknown service"}`)
+    .map(({ toolCallId, holder }) => `call ${toolCallId} at ${holder ?? "a service without leases"}`)
     .join(", ");
   return running > slots.length ? `${named} and ${running - slots.length} more` : named;
 };

@@ -1,0 +1,75 @@
+// Limited calls of services that never lease: their commands are held until their gate lets them pass, and then sent once. A sent call is
+// running, without a lease: it holds its slot until it settles or its deadline comes.
+
+import { IS_DUE } from "../calls/lease.sql.ts";
+import type { TargetKey } from "../sessions/session-targets.ts";
+import type { Statement } from "../sql/database.ts";
+import { setInput } from "../sql/input.sql.ts";
+
+/** Spelt as the condition of the index. */
+const IS_HELD = "plain and gate is not null and status = 'queued'";
+
+/** More targets at once than a plane serves in this way; the rest has its turn when these have passed. */
+const MOST_PLACES = 256;
+
+export interface HeldPlaceRow {
+  readonly project_id: string;
+  readonly target: string;
+}
+
+/** Where such calls wait; one look at the index for each place. */
+export const READ_HELD_PLACES: Statement = {
+  name: "gates.read-held-places",
+  text: `
+with recursive walk as (
+  (select project_id, target from state.live_calls where ${IS_HELD} and (project_id, target) > ('', '') order by project_id, target limit 1)
+  union all
+  select n.project_id, n.target
+    from walk w
+   cross join lateral (
+     select project_id, target from state.live_calls
+      where ${IS_HELD} and (project_id, target) > (w.project_id, w.target) order by project_id, target limit 1) n
+)
+select project_id, target from walk limit ${MOST_PLACES}`,
+};
+
+interface HeldCall extends Pick<TargetKey, "projectId"> {
+  readonly toolCallId: string;
+}
+
+const passed = setInput<HeldCall>([
+  ["projectId", "text"],
+  ["toolCallId", "text"],
+]);
+
+// The payload has names and ids only, none of which needs an escape; the same bytes as commandPayloadText.
+const PAYLOAD = `'{"after_execution":"' || after_execution || '","tool_call_card_id":"' || call_card_id || '","tool_name":"' || tool_name || '"}'`;
+
+/** Sends the commands of the calls that pass; their time to run counts from now. */
+export const SEND_PASSED: Statement = {
+  name: "gates.send-passed",
+  text: `
+with picked as materialized (
+  select w.ord, c.*
+    from ${passed.from.replace(" as i (", " as w (")}
+   cross join lateral (
+     select project_id, tool_call_id from state.live_calls
+      where project_id = w.project_id and tool_call_id = w.tool_call_id and plain and ${IS_DUE}
+        for update skip locked) c
+),
+passed as (
+  update state.live_calls c
+     set status = 'running', started_at = now(), publishes = c.publishes + 1,
+         run_deadline = now() + make_interval(secs => c.timeout_seconds), due_at = now() + make_interval(secs => c.timeout_seconds)
+    from picked p
+   where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id
+  returning p.ord, c.project_id, c.subject, c.target, c.headers, c.after_execution, c.call_card_id, c.tool_name
+)
+insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
+select 'cmd', project_id, subject, split_part(subject, '.', 6), target, headers, ${PAYLOAD}, now()
+  from passed
+ order by ord
+returning 1 as sent`,
+};
+
+export const bindHeldCalls = (rows: readonly HeldCall[]): unknown[] => passed.bind(rows);

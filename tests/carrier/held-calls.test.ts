@@ -1,0 +1,141 @@
+// Services that never lease, under limits: the plane holds their commands back and sends each once, when its gate lets it pass.
+
+import { HEADERS } from "@toolplane/protocol";
+import {
+  createMemoryCarrier,
+  eventually,
+  letPass,
+  type MemoryCarrier,
+  startTestEngine,
+  type TestEngine,
+  toolUpload,
+} from "@toolplane/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+let t: TestEngine;
+let carrier: MemoryCarrier;
+beforeAll(async () => {
+  carrier = createMemoryCarrier({ republishSeconds: 600 });
+  t = await startTestEngine({ carrier, tools: [{ name: "free", options: { service: "plain" } }] });
+  // A second process, which may send as well.
+  await t.another({ carrier });
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+const register = (name: string, options: object, projectId = t.projectId) =>
+  t.engine.tools.upsertTool(
+    projectId,
+    toolUpload({ name, target: name, options: { service: "plain", ...options } as Record<string, unknown> }),
+  );
+
+const ask = async (toolName: string, more: object = {}): Promise<string> =>
+  (await t.engine.calls.dispatch({ projectId: t.projectId, toolName, arguments: {}, ...more })).toolCallId;
+const askMany = (toolName: string, count: number, more: object = {}) =>
+  Promise.all(Array.from({ length: count }, () => ask(toolName, more)));
+
+const sentOf = (ids: readonly string[]): readonly string[] =>
+  carrier.commands.flatMap(({ headers }) => {
+    const id = headers[HEADERS.toolCallId] ?? "";
+    return ids.includes(id) ? [id] : [];
+  });
+const untilSent = (ids: readonly string[], count: number) => eventually(() => sentOf(ids).length === count);
+
+/** A command that was asked for later has left: what was held until now is held. */
+const untilQuiet = async (): Promise<void> => {
+  await untilSent([await ask("free")], 1);
+};
+
+/** As a service that never leased reports. */
+const finish = (toolCallId: string, name: string, given: object = { status: "success", result: {} }) =>
+  t.engine.calls.settle({ projectId: t.projectId, toolCallId, actorId: `tool.${name}`, outcome: { given } as never });
+
+const statusOf = async (toolCallId: string) =>
+  (await t.engine.calls.get({ projectId: t.projectId, toolCallId })).status;
+
+test("[LIM-plain-1] so many commands of a tool are out at once, and the end of a call sends the next", async () => {
+  await register("two", { concurrency: 2 });
+  const ids = await askMany("two", 5);
+  await untilSent(ids, 2);
+  await untilQuiet();
+  const [first, second] = sentOf(ids) as [string, string];
+  expect(sentOf(ids)).toHaveLength(2);
+  expect(await Promise.all(ids.map(statusOf))).toEqual(
+    ids.map((id) => (id === first || id === second ? "running" : "queued")),
+  );
+  const held = ids.find((id) => id !== first && id !== second) ?? "";
+  expect(await t.engine.calls.heldBack({ projectId: t.projectId, toolCallId: held })).toMatchObject({
+    toolName: "two",
+    blockedBy: "concurrency",
+    running: 2,
+  });
+  await finish(first, "two");
+  await untilSent(ids, 3);
+  // A deadline frees a slot as well; it counts from when the command was sent.
+  await letPass(t, second, "run");
+  await t.engine.expire();
+  expect(await statusOf(second)).toBe("timeout");
+  await untilSent(ids, 4);
+  await t.engine.calls.cancel({ projectId: t.projectId, toolCallId: sentOf(ids)[2] ?? "" });
+  await untilSent(ids, 5);
+  for (const id of sentOf(ids).slice(3)) await finish(id, "two");
+  expect(new Set(sentOf(ids)).size).toBe(5);
+});
+
+test("[LIM-plain-1] a rate spreads the commands, and a held call cannot have a result", async () => {
+  await register("slow", { rate: { limit: 1, per_seconds: 3_600, burst: 2 } });
+  const ids = await askMany("slow", 3);
+  await untilSent(ids, 2);
+  await untilQuiet();
+  expect(sentOf(ids)).toHaveLength(2);
+  const held = ids.find((id) => !sentOf(ids).includes(id)) ?? "";
+  await expect(finish(held, "slow")).rejects.toMatchObject({ code: "lease_lost" });
+  for (const id of sentOf(ids)) await finish(id, "slow");
+  await untilQuiet();
+  expect(sentOf(ids)).toHaveLength(2);
+  // Without the limit it passes.
+  await register("slow", {});
+  await untilSent(ids, 3);
+  expect(sentOf(ids).at(-1)).toBe(held);
+});
+
+test("[LIM-plain-1] a limit that is set holds for what was sent before; a paused tool and a call for later wait", async () => {
+  await register("late", {});
+  const before = await ask("late");
+  await untilSent([before], 1);
+  await t.engine.tools.pauseTool(t.projectId, "late");
+  const paused = await ask("late");
+  await register("late", { concurrency: 1 });
+  await t.engine.tools.resumeTool(t.projectId, "late");
+  const later = await ask("late", { notBeforeMs: (await t.engine.databaseNow()) + 200 });
+  await t.engine.expire();
+  await untilQuiet();
+  expect(sentOf([before, paused, later])).toEqual([before]);
+  await finish(before, "late");
+  await untilSent([paused], 1);
+  await finish(paused, "late");
+  await eventually(async () => {
+    await t.engine.expire();
+    return sentOf([later]).length === 1;
+  });
+  expect(sentOf([before, paused, later])).toEqual([before, paused, later]);
+});
+
+test("[LIM-plain-1] a breaker holds such tools too, and so do the slots of a project", async () => {
+  await register("frail", { breaker: { failure_rate: 0.5, window_seconds: 600, open_seconds: 600 } });
+  const ids = await askMany("frail", 5);
+  await untilSent(ids, 5);
+  const error = { code: "upstream_unavailable", message: "away" };
+  for (const id of ids) await finish(id, "frail", { status: "failed", error });
+  await expect(ask("frail")).rejects.toMatchObject({ code: "breaker_open" });
+  const projectId = "small";
+  await t.engine.projects.createProject({ project_id: projectId, title: "Small", bootstrap: false }, "sys.test");
+  await t.engine.projects.patchProject(projectId, { limits: { concurrency: 1 } });
+  await register("shared", {}, projectId);
+  const shared = await askMany("shared", 2, { projectId });
+  await untilSent(shared, 1);
+  await untilQuiet();
+  const [first = ""] = sentOf(shared);
+  expect(sentOf(shared)).toHaveLength(1);
+  await t.engine.calls.cancel({ projectId, toolCallId: first });
+  await untilSent(shared, 2);
+});
