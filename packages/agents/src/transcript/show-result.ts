@@ -2,10 +2,9 @@
 
 import { type Card, isRecord, isToken } from "@toolplane/protocol";
 import { projectCards } from "@toolplane/protocol/agents";
-import { cardFullText } from "./card-text.ts";
 import { fence, fenceMark } from "./fence.ts";
+import { endsOfText } from "./long-texts.ts";
 import { READ_CARD } from "./read-card-name.ts";
-import { type ShownText, shownOnce } from "./shown-texts.ts";
 import { excerpt } from "./slice-text.ts";
 import type { ToolTrust } from "./trust.ts";
 
@@ -16,6 +15,12 @@ export interface ShowOptions {
   readonly trust: ToolTrust;
   /** Whether `read_card` is offered in this step. */
   readonly canReadMore: boolean;
+}
+
+interface Shown {
+  readonly text: string;
+  /** A sentence of ours about it; stands outside the fence. */
+  readonly note?: string | undefined;
 }
 
 /** Our sentences stand outside the fence, so they must hold no foreign text: ids that are words are not shown. */
@@ -29,7 +34,7 @@ export const isReading = (card: Card, agentId: string): boolean =>
   card.metadata.function_name === READ_CARD && card.author_id === agentId;
 
 /** A reading says its position; the piece itself is never shortened again, because its length was chosen. */
-const showPiece = (card: Card, agentId: string): ShownText | undefined => {
+const showPiece = (card: Card, agentId: string): Shown | undefined => {
   if (!isReading(card, agentId) || card.content.__type__ !== "ToolResultContent") return undefined;
   const { result } = card.content;
   if (!isRecord(result) || typeof result.text !== "string") return undefined;
@@ -39,30 +44,26 @@ const showPiece = (card: Card, agentId: string): ShownText | undefined => {
   return { text: result.text, note: `From offset ${Number(offset)} of the ${Number(total)} characters${of}.${more}` };
 };
 
-const showText = (card: Card, full: string, { limit, canReadMore }: ShowOptions): ShownText => {
-  const cut = excerpt(full, limit);
+const showText = (card: Card, { limit, canReadMore }: ShowOptions): Shown => {
+  const { length, ends } = endsOfText(card, limit);
+  const cut = excerpt(ends, limit);
   if (cut === undefined) {
-    const body = projectCards([card]).messages[0]?.content ?? full;
-    if (body.length >= full.length) return { text: body };
-    const note = `Long output was cut; the whole result has ${full.length} characters.`;
+    const body = projectCards([card]).messages[0]?.content ?? ends;
+    if (body.length >= length) return { text: body };
+    const note = `Long output was cut; the whole result has ${length} characters.`;
     return { text: body, note: canReadMore ? note + pointer(card.card_id, 0) : note };
   }
-  const left = cut.to - cut.from;
-  const note = `The result has ${full.length} characters; ${left} of them, from offset ${cut.from}, are not shown.`;
+  // What is between the ends is not shown either.
+  const left = cut.to - cut.from + length - ends.length;
+  const note = `The result has ${length} characters; ${left} of them, from offset ${cut.from}, are not shown.`;
   return {
     text: `${cut.head}\n[... ${left} characters not shown ...]\n${cut.tail}`,
     note: canReadMore ? note + pointer(card.card_id, cut.from) : note,
   };
 };
 
-const showOnce = (card: Card, options: ShowOptions): ShownText =>
-  shownOnce(card, `${options.limit} ${options.canReadMore}`, () => {
-    const full = cardFullText(card) ?? "";
-    return { shown: showText(card, full, options), fullLength: full.length };
-  });
-
 export const showResult = (card: Card, options: ShowOptions): string => {
-  const { text, note } = showPiece(card, options.agentId) ?? showOnce(card, options);
+  const { text, note } = showPiece(card, options.agentId) ?? showText(card, options);
   const { trust, source, version } = options.trust;
   const name = card.metadata.function_name;
   const body =
