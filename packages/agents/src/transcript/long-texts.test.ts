@@ -1,5 +1,6 @@
 import type { Card } from "@toolplane/protocol";
 import { expect, test } from "vitest";
+import { rememberLongTexts } from "./long-texts.ts";
 import { showResult } from "./show-result.ts";
 
 const cardOf = (cardId: string, result: () => unknown, project = "p"): Card =>
@@ -42,6 +43,25 @@ test("[STALL-9] a long result that was shown is not read again at the next step;
   expect(reads).toBe(second);
   const fresh = showResult(cardOf("fresh", long), { ...options, limit: 2_000 });
   expect(longer.replaceAll("long", "fresh")).toBe(fresh.replaceAll("long", "fresh"));
+});
+
+test("[STALL-9] long results are read with turns for other work between them, and a transcript reads none of them again", async () => {
+  const turns: string[] = [];
+  const cards = ["one", "two", "three"].map((name) =>
+    cardOf(name, () => {
+      turns.push(name);
+      return "x".repeat(100_000);
+    }),
+  );
+  const reading = rememberLongTexts([...cards, cardOf("small", () => "short")]);
+  // Only the first was read in one piece with the call.
+  setImmediate(() => turns.push("other"));
+  await reading;
+  expect(turns).toContain("other");
+  expect(turns.indexOf("other")).toBeLessThan(turns.lastIndexOf("three"));
+  const before = turns.length;
+  for (const card of cards) showResult(card, options);
+  expect(turns).toHaveLength(before);
 });
 
 test("a short result is made again each time", () => {

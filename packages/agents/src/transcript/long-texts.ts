@@ -2,6 +2,7 @@
 // megabyte takes milliseconds: a turn with hundreds of them would make every one again at each step, in one piece, while others
 // wait.
 
+import { readInTurns, roughBytes } from "@toolplane/engine";
 import type { Card } from "@toolplane/protocol";
 import { LRUCache } from "lru-cache";
 import { cardFullText } from "./card-text.ts";
@@ -17,6 +18,8 @@ export interface EndsOfText {
 const END_CHARS = 16 * 1024;
 /** Making a shorter text again is cheaper than a place here. */
 const SHORT_TEXT = 64 * 1024;
+/** Counts as much, so that each long result has a turn of its own. */
+const AT_ONCE = 1024 * 1024;
 /** Of a thousand long results. */
 const MAX_CHARS = 32 * 1024 * 1024;
 
@@ -37,4 +40,21 @@ export const endsOfText = (card: Card, enough: number): EndsOfText => {
   const both = { length: text.length, ends };
   known.set(key, both);
   return both;
+};
+
+const isLong = ({ content }: Card): boolean =>
+  content.__type__ === "ToolResultContent" && roughBytes(content, SHORT_TEXT) >= SHORT_TEXT;
+
+/**
+ * Reads the long results among the cards before a transcript needs them, and lets other work run between them. Without it a turn of
+ * hundreds that another process, or this one after a restart, continues would read all of them in one piece.
+ */
+export const rememberLongTexts = async (cards: readonly Card[]): Promise<void> => {
+  const long = cards.filter(isLong);
+  if (long.length > 0)
+    await readInTurns(
+      long,
+      () => AT_ONCE,
+      (card) => endsOfText(card, 0).length,
+    );
 };
