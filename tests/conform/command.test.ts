@@ -20,7 +20,7 @@ describe("the command", () => {
     const lines = out.trimEnd().split("\n");
     expect(lines).toHaveLength(42);
     expect(lines[6]).toBe(
-      "pass  UTP-C07  Inline args, arguments and result are refused                       (UTP 4.1)",
+      "pass  UTP-C07  Inline args, arguments and result are refused                       (UTP 4.1; utp 8.3.3, D-05)",
     );
     expect(lines.at(-1)).toBe("text/count_words: 32 pass, 0 fail, 8 not applicable");
     expect(code).toBe(0);
@@ -30,7 +30,7 @@ describe("the command", () => {
     const wrong = [...SERVICE, TARGET, "does not look for inline data"];
     const { code, out } = await toolplane("--target", TARGET, "--http", "--", ...wrong);
     expect(out.split("\n").filter((line) => line.startsWith("fail"))).toEqual([
-      'fail  UTP-C07  Inline args, arguments and result are refused                       (UTP 4.1)    a payload with args was answered with "success" instead of "failed"',
+      'fail  UTP-C07  Inline args, arguments and result are refused                       (UTP 4.1; utp 8.3.3, D-05)          a payload with args was answered with "success" instead of "failed"',
     ]);
     expect(code).toBe(1);
   });

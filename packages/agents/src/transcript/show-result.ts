@@ -2,8 +2,8 @@
 
 import { type Card, isRecord, isToken } from "@toolplane/protocol";
 import { projectCards } from "@toolplane/protocol/agents";
-import { cardFullText } from "./card-text.ts";
 import { fence, fenceMark } from "./fence.ts";
+import { endsOfText } from "./long-texts.ts";
 import { READ_CARD } from "./read-card-name.ts";
 import { excerpt } from "./slice-text.ts";
 import type { ToolTrust } from "./trust.ts";
@@ -45,16 +45,17 @@ const showPiece = (card: Card, agentId: string): Shown | undefined => {
 };
 
 const showText = (card: Card, { limit, canReadMore }: ShowOptions): Shown => {
-  const full = cardFullText(card) ?? "";
-  const cut = excerpt(full, limit);
+  const { length, ends } = endsOfText(card, limit);
+  const cut = excerpt(ends, limit);
   if (cut === undefined) {
-    const body = projectCards([card]).messages[0]?.content ?? full;
-    if (body.length >= full.length) return { text: body };
-    const note = `Long output was cut; the whole result has ${full.length} characters.`;
+    const body = projectCards([card]).messages[0]?.content ?? ends;
+    if (body.length >= length) return { text: body };
+    const note = `Long output was cut; the whole result has ${length} characters.`;
     return { text: body, note: canReadMore ? note + pointer(card.card_id, 0) : note };
   }
-  const left = cut.to - cut.from;
-  const note = `The result has ${full.length} characters; ${left} of them, from offset ${cut.from}, are not shown.`;
+  // What is between the ends is not shown either.
+  const left = cut.to - cut.from + length - ends.length;
+  const note = `The result has ${length} characters; ${left} of them, from offset ${cut.from}, are not shown.`;
   return {
     text: `${cut.head}\n[... ${left} characters not shown ...]\n${cut.tail}`,
     note: canReadMore ? note + pointer(card.card_id, cut.from) : note,

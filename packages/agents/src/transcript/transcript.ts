@@ -129,8 +129,13 @@ const strayItem = (card: Card, setting: Setting): BudgetItem => {
   };
 };
 
+const isResult = ({ content, tool_call_id: callId, tool_calls: calls }: Card): boolean =>
+  content.__type__ === "ToolResultContent" && callId !== null && (calls === null || calls.length === 0);
+
 const itemsOf = (card: Card, { calls, taken }: Pairing, setting: Setting): readonly BudgetItem[] => {
   if (taken.has(card.card_id) || card.type === CARD_TYPES.taskResultFields) return [];
+  // Its message would be its whole text.
+  if (isResult(card)) return [strayItem(card, setting)];
   const message = projectCards([card]).messages[0];
   if (message === undefined) return [];
   const own = calls.get(card.card_id);

@@ -16,6 +16,7 @@ import {
 import { isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { mayUseTool, type Profile } from "@toolplane/protocol/registry";
 import type { BrainAnswer, BrainSource } from "../brains/brain.ts";
+import { rememberLongTexts } from "../transcript/long-texts.ts";
 import { planReadCard } from "../transcript/read-card.ts";
 import { askBrain } from "./ask-brain.ts";
 import { type AskedCall, readAskedCalls } from "./asked-calls.ts";
@@ -215,6 +216,7 @@ export const createRunStep = (deps: StepDeps): RunStep => {
         work.begunStepId === stepId ? undefined : engine.turns.beginStep(work, stepId),
       ]),
     );
+    await rememberLongTexts([...boxes.context, ...boxes.output]);
     const plan = planQuestion({ ...deps, maxSteps: budget.steps, work, profile, boxes, definitions, promptValues });
     const leftMs = () => timeLeftMs(work, budget, clock.now() - receivedAt);
     const scene: Scene = { work, holding, stepId, profile, boxes, plan, timing, budget, leftMs };
