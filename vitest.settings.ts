@@ -5,7 +5,7 @@ import type { ViteUserConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // Programs that tests start from source take half the time when they find what earlier ones compiled. The workers, and
-// whoever they hand their environment to, inherit it.
+// the programs that they start, inherit it.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/node-compile", import.meta.url));
 
 /** A run that is killed leaves nothing. */

@@ -27,7 +27,7 @@ export interface AgentScene extends AsyncDisposable {
   /** For the measuring itself: statements here are not the engine's. */
   readonly aside: Database;
   readonly worker: Worker;
-  /** A turn from its spawn to its end, by an agent that is nobody else's meanwhile. */
+  /** A turn from its spawn to its end. Its agent does nothing else at the same time. */
   runTurn(agent: number, calls: number): Promise<void>;
 }
 

@@ -25,7 +25,7 @@ export interface Window {
   readonly cpu: Readonly<Record<Role, number>>;
   /** Per call; undefined where the store does not count it. */
   readonly perCall: StoreCounts;
-  /** Shares of the machine that the host took, and that processes of nobody in this window used. */
+  /** Shares of the machine: what the hypervisor took, and what processes used that this window does not measure. */
   readonly stolen: number;
   readonly others: number;
   /** Windows that were thrown away before this one because of steal. */

@@ -1,5 +1,5 @@
 // The floor: the same rows as the engine's, written by plain set-based statements into tables with a primary key and
-// nothing else. No schema check, version, key, lease, deadline or fence; whoever settles last wins.
+// nothing else. No schema check, version, key, lease, deadline or fence; the last settlement wins.
 
 export const MAKE_TABLES = `
 create schema if not exists bare;

@@ -96,7 +96,7 @@ work() {
 }
 
 # keep_lease CALL LEASE WORKER: renews the lease as long as the worker is there. A call that was canceled or is not ours
-# any more ends the worker: nobody wants the result.
+# any more ends the worker: its result would be refused.
 keep_lease() {
   waited=0
   while sleep 1; kill -0 "$3" 2> /dev/null; do

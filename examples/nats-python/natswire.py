@@ -162,7 +162,7 @@ class Nats:
                 else:
                     self.send(b"PING\r\n")
             except OSError:
-                pass  # whoever reads finds out too, and connects again
+                pass  # the reading thread sees the same failure and connects again
 
     def read_forever(self):
         while not self.closed.is_set():
@@ -181,7 +181,7 @@ class Nats:
                 self.socket.close()
                 self.connect()
                 for box in [*self.answers.values(), *self.boxes]:
-                    box.put(Message("", None, {}, b"", 503))  # who waits for an answer waits in vain
+                    box.put(Message("", None, {}, b"", 503))  # no service listens: the waiting request ends at once
                 return log("connected to NATS again")
             except (OSError, ValueError, IndexError):
                 continue  # not yet

@@ -329,7 +329,7 @@ def main():
         threading.Thread(target=work, daemon=True).start()
     log(f"serving {definition(target, plain)['tool_name']} for target {target}")
     stopping.wait()
-    for _ in range(THREADS):  # who holds all of them knows that nobody is at work
+    for _ in range(THREADS):  # with all of them in hand, no thread is at work
         busy.acquire(timeout=30)
     nats.close()
     sys.stderr.flush()

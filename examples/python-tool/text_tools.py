@@ -27,7 +27,7 @@ def send_letter(to: str, text: str, ctx: toolplane.Context) -> dict:
         ctx.check()  # raises when the call was canceled or is out of time
         ctx.emit({"page": page + 1, "of": 3})
         ctx.cancelled.wait(0.1)
-    # Whoever really sends hands this key on, so that the other side notices a second attempt.
+    # A tool that really sends passes this key on, so that the other side notices a second attempt.
     return {"to": to, "pages": 3, "letter_id": ctx.idempotency_key}
 
 

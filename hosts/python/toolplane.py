@@ -483,6 +483,22 @@ def tool(
 # --------------------------------------------------------------------------------------------------------- the server
 
 
+def find_plane() -> str:
+    """TOOLPLANE_URL, else the plane of the data directory beside the program on whatever port, else the usual address."""
+    named = os.environ.get("TOOLPLANE_URL", "").strip()
+    if named:
+        return named
+    try:
+        # A running server writes down where it listens.
+        with open(os.path.join(os.environ.get("TOOLPLANE_DATA") or ".toolplane", "address"), encoding="utf-8") as file:
+            beside = urllib.parse.urlsplit(file.read().strip())
+        if beside.scheme == "http" and beside.hostname in ("127.0.0.1", "localhost", "::1"):
+            return f"http://{beside.netloc}"
+    except (OSError, ValueError):
+        pass
+    return "http://127.0.0.1:7420"
+
+
 class Client:
     """The HTTP API. Connections are kept and shared; the token is in a header and nowhere else."""
 
@@ -849,6 +865,8 @@ class Call:
                     smaller = failed("result_too_large", "the result is larger than the server takes")
                     body = {"lease": self.lease, **smaller}
                     continue
+                if error.code == "already_settled" and body.get("status") == "timeout":
+                    return  # the plane ended the call a moment before this service did, as it should
                 if not error.may_pass or time.monotonic() >= until:
                     log.warning("the result of call %s was not accepted: %s", self.id, error)
                     return
@@ -880,9 +898,24 @@ def understand(error: BaseException) -> Dict[str, Any]:
         if any(isinstance(one, kind) for one in inner):
             code = named
             break
-    # The text of a KeyError is the key alone.
-    text = f"KeyError: {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
-    return {**failed(code, text), "diagnostics": diagnostics}
+    return {**failed(code, words_of(error)), "diagnostics": diagnostics}
+
+
+def tried(outcome: Dict[str, Any], tries: int, how: str) -> Dict[str, Any]:
+    """How often a tool was tried, in the diagnostics: the plane counts all tries under one lease as one attempt."""
+    if tries < 2:
+        return {}
+    said = outcome["diagnostics"]
+    return {"diagnostics": {**said, "stack": f"tried {tries} times in this attempt; {how}\n{said['stack']}"}}
+
+
+def words_of(error: BaseException) -> str:
+    """What an exception says of itself. The text of a KeyError is the key alone, and that of sys.exit its code."""
+    if isinstance(error, SystemExit):
+        return f"the tool called sys.exit({'' if error.code is None else repr(error.code)}): a tool must return or raise"
+    if isinstance(error, KeyError) or not isinstance(error, Exception):
+        return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return str(error) or type(error).__name__
 
 
 # --------------------------------------------------------------------------------------------------------- the service
@@ -1046,21 +1079,25 @@ class Service:
             context.flush_parts()
 
     def attempt(self, call: Call, item: Tool, context: Context, kwargs: Dict[str, Any]) -> Dict[str, Any]:
-        tries = 0
+        tries, outcome = 0, {}  # type: int, Dict[str, Any]
         while True:
             tries += 1
             try:
                 value = item.run(**kwargs)
-                return {"status": "success", "result": asyncio.run(value) if inspect.iscoroutine(value) else value}
+                result = asyncio.run(value) if inspect.iscoroutine(value) else value
+                said = tried(outcome, tries, "the last try succeeded; the failure before it:")
+                return {"status": "success", "result": result, **said}
             except Cancelled:
                 raise
-            except (Exception, SystemExit) as error:  # a tool may raise anything
+            except BaseException as error:  # noqa: BLE001 - a tool may raise anything, SystemExit too
                 outcome = understand(error)
-                if not isinstance(error, ToolError):
+                if isinstance(error, ToolError):
+                    log.warning("%s failed in call %s: %s: %s", item.name, call.id, error.code, error.message)
+                else:
                     log.exception("%s failed in call %s", item.name, call.id)
                 wait = backoff(tries)
                 if not self.again(item, outcome["error"], tries) or wait >= context.remaining():
-                    return outcome
+                    return {**outcome, **tried(outcome, tries, "the last failure:")}
                 log.info("%s failed (%s) and is tried again", item.name, outcome["error"]["code"])
                 call.cancelled.wait(wait)
                 context.check()
@@ -1167,7 +1204,7 @@ def serve(
     if not token:
         raise SystemExit("toolplane: set TOOLPLANE_TOKEN (toolplane token create --role tool --targets TARGET)")
     client = Client(
-        url or os.environ.get("TOOLPLANE_URL") or "http://127.0.0.1:7420",
+        url or find_plane(),
         token,
         project or os.environ.get("TOOLPLANE_PROJECT") or "demo",
     )
@@ -1390,7 +1427,7 @@ def connect(url: Optional[str] = None, token: Optional[str] = None, project: Opt
     """A client of the plane that TOOLPLANE_URL, TOOLPLANE_TOKEN and TOOLPLANE_PROJECT name, unless told otherwise."""
     return Plane(
         Client(
-            url or os.environ.get("TOOLPLANE_URL") or "http://127.0.0.1:7420",
+            url or find_plane(),
             token or os.environ.get("TOOLPLANE_TOKEN", ""),
             project or os.environ.get("TOOLPLANE_PROJECT") or "demo",
         )

@@ -700,7 +700,7 @@ class Host:
         elif method == "cancel":
             with self._changed:
                 run = self._runs.get(params["id"])
-            # Answered first: what it ends may be what a shutdown waits for, and then the host is gone.
+            # The answer goes first: the canceled call may be the last one that a shutdown waits for, and then the process ends.
             self._answer(request_id, {"canceled": run is not None})
             if run is not None:
                 run.cancel()

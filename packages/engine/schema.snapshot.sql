@@ -876,6 +876,7 @@ create table state.turns (
 );
 CREATE UNIQUE INDEX turns_alias ON state.turns USING btree (alias_id, (((((project_id || ' '::text) || source_agent_id) || ' '::text) || agent_id))) WHERE (alias_id IS NOT NULL);
 CREATE UNIQUE INDEX turns_correlation ON state.turns USING btree (correlation_id, (((((project_id || ' '::text) || source_agent_id) || ' '::text) || agent_id)));
+CREATE INDEX turns_delegated ON state.turns USING btree (((project_id || ''::text))) WHERE ((ended_at IS NULL) AND (parent_agent_turn_id IS NOT NULL));
 CREATE INDEX turns_of_agent ON state.turns USING btree (agent_id, project_id, agent_turn_id);
 CREATE INDEX turns_of_context ON state.turns USING btree (context_box_id);
 CREATE INDEX turns_of_error ON state.turns USING btree ((((project_id || ' '::text) || error_code)), agent_turn_id) WHERE (error_code IS NOT NULL);

@@ -83,7 +83,7 @@ describe.each(["the plane itself", "HTTP", "NATS"] as const)("actions over %s", 
     const { agent_turn_id: _turn, turn_status: _status, ...said } = ack;
     if (refused !== undefined) {
       const error_code = refused.detail?.error_code ?? refused.code;
-      answered.push({ headers, ack: { action_id: payload.action_id, status: "rejected", error_code } });
+      answered.push({ headers, ack: { action_id: payload?.action_id, status: "rejected", error_code } });
     } else if (idempotent === true) answered.push({ headers, ack: said });
   };
 
@@ -100,9 +100,9 @@ describe.each(["the plane itself", "HTTP", "NATS"] as const)("actions over %s", 
     if (ground !== undefined) ground.bare.publish(subject, JSON.stringify(payload), { headers });
     else if (door === "HTTP") await actOverHttp(agentId, payload, headers);
     else {
-      const { context } = ingress({ subject: parseSubject(subject), headers, payload }, ids);
+      const { context, payload: given } = ingress({ subject: parseSubject(subject), headers, payload }, ids);
       const submit = createSubmitAction({ engine: plane.engine, log: silentLog });
-      const { ack, turn } = await submit({ context, actionId: String(payload.action_id), payload });
+      const { ack, turn } = await submit({ context, actionId: String(given.action_id), payload: given });
       // What is told with the turn is an event; everything else is the answer.
       if (turn === undefined || turn.idempotent) answered.push({ headers: context.headers, ack });
     }
@@ -121,6 +121,8 @@ describe.each(["the plane itself", "HTTP", "NATS"] as const)("actions over %s", 
       const own = all.filter(({ ack }) => ack.action_id === actionId);
       return own.length >= count ? own : undefined;
     })) ?? [];
+  const refusals = Array(4).fill("rejected");
+  const deadLetters = async (): Promise<number> => (await plane.engine.deadLetters.list(plane.projectId)).length;
   const traceOf = ({ headers }: Heard): string | undefined => headers.traceparent?.slice(3, 35);
 
   test("[UTP-13.1-D1] one trace from the action to its turn, its command and both acknowledgements", async () => {
@@ -201,6 +203,18 @@ describe.each(["the plane itself", "HTTP", "NATS"] as const)("actions over %s", 
     expect((await plane.engine.turns.list(plane.projectId, { agentId: "ann" })).items).toHaveLength(before);
     await act("ann", { ...payload, action_id: "h9" }, { "CG-Recursion-Depth": "0", "CG-Turn-Epoch": "7" });
     expect((await acks("h9", 1))[0]?.ack).toMatchObject({ status: "accepted" });
+  });
+
+  test("[DOOR-9-1] a payload that is no object is no action: nothing is made, and the next action is carried out", async () => {
+    const count = async () => (await plane.engine.turns.list(plane.projectId, { agentId: "bob" })).items.length;
+    const [before, dead] = [await count(), await deadLetters()];
+    const none = [[1], null, "text", 7] as unknown as readonly JsonObject[];
+    for (const payload of none) await act("bob", payload);
+    if (ground === undefined) expect(answered.slice(-none.length).map(({ ack }) => ack.status)).toEqual(refusals);
+    else await eventually(async () => (await deadLetters()) === dead + none.length);
+    expect(await count()).toBe(before);
+    await act("bob", { action_id: "n9", tool_name: "click", args: {} });
+    expect((await acks("n9", 1))[0]?.ack).toMatchObject({ status: "accepted" });
   });
 
   test("[UTP-13.1-D4] the same message under another action is the same action; with other arguments it is refused", async () => {

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { parseAllowedOrigin } from "@toolplane/egress/policy";
-import { type Engine, isSettled, systemClock } from "@toolplane/engine";
+import { type Engine, type EngineOptions, isSettled, systemClock } from "@toolplane/engine";
 import type { JsonObject, JsonValue } from "@toolplane/protocol";
 import type { Log, ToolService } from "@toolplane/sdk";
 import { createApiEgress, createEnvSource, type EnvGrant, NO_OFFSET, serveApis } from "@toolplane/server";
@@ -86,6 +86,7 @@ export interface ApiWorldOptions {
   readonly resolve?: (host: string) => Promise<readonly string[]>;
   /** Which addresses names have, and how they are reached. */
   readonly means?: Parameters<typeof createApiEgress>[1];
+  readonly checkTool?: EngineOptions["checkTool"];
   readonly serviceEnvs?: Parameters<typeof serveApis>[0]["serviceEnvs"];
 }
 
@@ -98,8 +99,9 @@ export const openApiWorld = async ({
   resolve,
   means,
   serviceEnvs,
+  checkTool,
 }: ApiWorldOptions): Promise<ApiWorld> => {
-  const test = await startTestEngine({ tools: [] });
+  const test = await startTestEngine({ tools: [], checkTool });
   const { engine, projectId } = test;
   const lines: string[] = [];
   const say = (message: string, fields?: object): void => void lines.push(`${message} ${JSON.stringify(fields ?? {})}`);

@@ -1,24 +1,11 @@
 // Jina search and reader, from the guide's own options to the wire and back, against a stand-in of both hosts.
 
 import type { JsonObject } from "@toolplane/protocol";
-import { checkApiTool } from "@toolplane/server";
-import { startTestEngine } from "@toolplane/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type ApiWorld, openApiWorld, type Settled } from "./api-world.ts";
+import { defineJina as define, GUIDE } from "./jina-guide.ts";
 import { GOOD_KEY, type JinaStandIn, PROBLEMS, startJina } from "./jina-stand-in.ts";
 
-/** The guide's own example, unchanged. */
-const GUIDE = {
-  args: { defaults: { session_id: "{agent_turn_id}" }, fixed: { project_id: "{project_id}" } },
-  envs: { api_key: "SEARCH_API_KEY" },
-  jina: {
-    mode: "search",
-    base_url: "https://s.jina.ai",
-    path: "/search",
-    method: "GET",
-    auth_env: "JINA_API_KEY",
-  },
-};
 const SEARCH_KEY = "search-canary-71f0/+=";
 const HOSTS = ["s.jina.ai", "r.jina.ai"];
 
@@ -26,14 +13,6 @@ let jina: JinaStandIn;
 let world: ApiWorld;
 let poor: ApiWorld;
 let count = 0;
-
-const define = (tool_name: string, options: object): JsonObject => ({
-  tool_name,
-  parameters: { type: "object" },
-  target_subject: `cg.v1r4.{project_id}.{channel_id}.cmd.tool.openapi.${tool_name}`,
-  after_execution: "suspend",
-  options: options as JsonObject,
-});
 
 /** Registers the options under a new name and calls the tool once. */
 const run = async (options: object, args: JsonObject, on = world): Promise<Settled> => {
@@ -114,22 +93,6 @@ test("[UTP-9-1] [UTP-9-2] a tool without the options is bad_request, one that is
     expect((await run(options, { q: "x" })).error?.code, JSON.stringify(options)).toBe("bad_request");
   await expect(world.dispatch("never_registered")).rejects.toMatchObject({ code: "not_found" });
   expect(jina.asked).toEqual([]);
-});
-
-test("[API-3-J1] options that could not be run are refused when they are registered, by name", async () => {
-  await using strict = await startTestEngine({ tools: [], checkTool: checkApiTool });
-  const register = (options: object) => strict.engine.tools.upsertTool(strict.projectId, define("strict", options));
-  await register(GUIDE);
-  for (const [options, word] of [
-    [{ jina: { mode: "search", endpoint: "/x" } }, "endpoint"],
-    [{ jina: { mode: "embed" } }, "mode"],
-    [{ jina: { mode: "search", base_url: "https://evil.example" } }, "s.jina.ai"],
-    [{ openapi: { base_url: "not an address" } }, "base_url"],
-  ] as const)
-    await expect(register(options)).rejects.toMatchObject({
-      code: "bad_request",
-      message: expect.stringContaining(word),
-    });
 });
 
 describe("which of the two services", () => {
@@ -248,6 +211,16 @@ describe("keys", () => {
     expect(jina.asked).toEqual([]);
     expect((await run({ jina: { mode: "reader" } }, { url: "https://example.com" }, poor)).status).toBe("success");
     expect(lastAsked()?.headers).not.toHaveProperty("authorization");
+  });
+
+  test("[UTP-9-20] the reader without its key is said once, with the name of the variable; with the key nothing is said", async () => {
+    const said = (on: ApiWorld) => on.lines.filter((line) => line.includes("the Jina reader is asked without a key"));
+    await poor.engine.tools.upsertTool(poor.projectId, define("anonymous", { jina: { mode: "reader" } }));
+    const before = said(poor).length;
+    for (const url of ["https://a.example", "https://b.example"]) await poor.call("anonymous", { url });
+    expect(said(poor).slice(before)).toEqual([expect.stringMatching(/"tool":"anonymous".*"variable":"JINA_API_KEY"/u)]);
+    await reader({ url: "https://example.com" });
+    expect(said(world)).toEqual([]);
   });
 
   test("[UTP-9-7] the operator's configuration decides which variable fills a parameter; a missing one is auth_failed", async () => {

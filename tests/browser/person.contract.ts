@@ -179,12 +179,13 @@ export const personTests = (shared: () => ConsoleStack): void => {
       await page.keyboard.press("n");
       await named("heading", "Now").waitFor();
       await page.locator(".call-link").first().waitFor();
-      await page.locator(".call-link").first().focus();
+      await page.keyboard.press("j");
       await page.keyboard.press("j");
       const second = await page.locator('[data-at="1"]').getAttribute("href");
       await page.keyboard.press("Enter");
       await named("heading", "Timeline").waitFor();
       expect(new URL(page.url()).pathname).toBe(second);
+      expect(await page.evaluate("document.activeElement.id")).toBe("main");
       await page.keyboard.press("?");
       await page.getByRole("dialog", { name: "Keys" }).waitFor();
       await page.keyboard.press("Escape");

@@ -1,4 +1,4 @@
-// A clock that stands still: sleeps end when the test says so, or when whoever sleeps is woken.
+// A clock that stands still: a sleep ends when the test says so, or when its signal is aborted.
 
 import type { Clock } from "@toolplane/engine";
 

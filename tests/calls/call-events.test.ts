@@ -255,7 +255,7 @@ test("[ENG-events-3] with a bus beside the database every event leaves as a mess
       "leased running 1",
       "settled success 1",
     ]);
-  // They stay in the log: who reads by position sees no difference.
+  // They stay in the log: a reader by position sees no difference.
   await eventually(async () => (await readEvents(t)).length === 30);
 });
 

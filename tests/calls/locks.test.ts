@@ -58,7 +58,7 @@ test("[ENG-heartbeat-race] a heartbeat that meets the cancel of its call is told
     await Promise.all(Array.from({ length: 50 }, () => t.engine.calls.dispatch(ask)));
     const leased = await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "h", max: 50 });
     const canceled = leased.map(({ facts }) => t.engine.calls.cancel(facts));
-    // Extended just before, or over: nothing else can have happened to a lease that nobody took.
+    // The lease was extended just before, or is over: nothing else can have happened to it.
     await expect(Promise.all(beat(other, leased))).resolves.toHaveLength(50);
     await Promise.all(canceled);
   }

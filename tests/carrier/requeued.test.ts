@@ -99,7 +99,7 @@ test("[ARCH-6-6] a call nobody leased in time, again and again under new ids", a
 
 test("[ARCH-6-6] a claim whose answer was lost: the call is given back, and offered on the carrier", async () => {
   await using proxy = await startDatabaseProxy(t.database.url);
-  // The same bus for both: what is published again is brought there by whoever is first.
+  // The same bus for both: what is published again is carried there by the first of them.
   const far = await t.another({ connection: { connectionString: proxy.url }, carrier });
   const id = await ask("safe");
   await untilSent(id, 1);

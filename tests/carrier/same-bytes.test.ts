@@ -1,4 +1,4 @@
-// The same walk on both buses: whoever consumes commands, doorbells, events and stream items cannot tell which bus
+// The same walk on both buses: a consumer of commands, doorbells, events and stream items cannot tell which bus
 // brought them. Ids are drawn at random and are compared by their shape; the clock stands still.
 
 import { systemClock } from "@toolplane/engine";

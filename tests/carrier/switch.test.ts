@@ -174,7 +174,7 @@ const makeAgent = async (engine: Engine): Promise<void> => {
 const spawn = (engine: Engine) =>
   engine.turns.spawn({ ...AGENT, sourceAgentId: "sys.test", context: { instruction: "go" } });
 
-/** Whoever serves the pool looks at what is due when it starts. */
+/** A worker of the pool looks at what is due when it starts. */
 const workOn = async (engine: Engine): Promise<void> => {
   expect(await engine.turns.due(["pool"], 10)).toEqual([AGENT]);
   const { work } = await engine.turns.advance({ ...AGENT, workerId: "w", takeWork: true, workerTargets: ["pool"] });

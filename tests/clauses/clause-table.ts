@@ -98,7 +98,8 @@ const sectionText = ({ section, rows }: Clause, built: ReadonlySet<string>): str
   ].join("\n");
 };
 
-export const clausesPage = (clauses: readonly Clause[], built: ReadonlySet<string>): string => {
+/** `checks` is the table of checks (check-table.ts), which stands before the gaps. */
+export const clausesPage = (clauses: readonly Clause[], built: ReadonlySet<string>, checks = ""): string => {
   const isBuilt = ({ rows }: Clause): boolean => rows.some(({ rule }) => built.has(rule.part));
   const gaps = clauses
     .filter((clause) => clause.gaps.length > 0 && isBuilt(clause))
@@ -106,6 +107,7 @@ export const clausesPage = (clauses: readonly Clause[], built: ReadonlySet<strin
   return [
     INTRO,
     ...clauses.map((clause) => sectionText(clause, built)),
+    ...(checks === "" ? [] : [checks]),
     "## Gaps",
     "",
     ...(gaps.length === 0 ? ["None."] : gaps),

@@ -46,7 +46,9 @@ describe("toolplane call", () => {
     const { err } = await stack.run(["call", "fail", '{"code":"internal_error","message":"it \\u001b[31mbroke"}']);
     const [, id] = err.match(new RegExp(`see the cause with: toolplane calls show (${ID})$`, "m")) ?? [];
     const { out } = await stack.run(["calls", "show", id ?? ""]);
-    expect(out).toMatch(/\ncause\n {2}ToolError: it \\u001b\[31mbroke\n {6}at /);
+    expect(out).toMatch(
+      /\ncause\n {2}tried 3 times in this attempt; the last failure:\n {2}ToolError: it \\u001b\[31mbroke\n {6}at /,
+    );
     expect(out).not.toContain("\u001b");
   });
 
@@ -243,6 +245,8 @@ describe("toolplane calls and why", () => {
     [["calls", "cancel", "nope"], /^toolplane: not_found: /],
     [["calls", "retry", "nope"], /^toolplane: not_found: /],
     [["why", "nope"], /^toolplane: not_found: /],
+    [["trace", "nope"], /^toolplane: not_found: project \S+ has no call, turn or trace with the id nope; /],
+    [["trace", "turn_nope"], /^toolplane: not_found: there is no turn turn_nope in this project; /],
     [["calls", "list", "--status", "sleepy"], /^toolplane: bad_request: .*status/],
     [["calls", "list", "--trace", "nope"], /^toolplane: bad_request: .*trace_id: is 32 hexadecimal digits/],
     [

@@ -1,4 +1,4 @@
-// Programs that tests run for real: guarded, so that none outlives the test run, with all they say kept for whoever asks.
+// Programs that tests run for real: guarded, so that none outlives the test run, with all their output kept for the test.
 
 import { type ExitStatus, type GuardedProcess, spawnGuarded } from "@toolplane/processes";
 import { ToolplaneError } from "@toolplane/protocol";

@@ -1,5 +1,5 @@
 // The connection breaks around a commit: before the server saw the statement, while it runs it, or after it committed and
-// before it said so. Whoever asked gets the truth, and nothing is done twice or forgotten.
+// before it said so. The caller gets the truth, and nothing is done twice or forgotten.
 
 import { createEngine, type Engine, type LeasedCall, stepIdOf } from "@toolplane/engine";
 import {

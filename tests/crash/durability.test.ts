@@ -14,7 +14,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { takeTurn } from "./take-turn.ts";
 
-// Only commits that wait for the disk get there: nobody writes in the background within a test's time.
+// Only commits that wait for the disk get there: the background writer is not fast enough for a test.
 const LAZY = { wal_writer_delay: "10s" };
 
 let server: Awaited<ReturnType<typeof startMortalServer>>;

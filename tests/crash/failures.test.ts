@@ -66,7 +66,7 @@ describe("a process that stands still", () => {
   const napAt = async (point: FaultPoint, hangs: AbortSignal): Promise<Nap> => {
     await using run = await openCrashRun();
     const faults = [{ point, hit: 1, act: "stall" }] as const;
-    // Nobody else decides about what the sleeper alone was asked to approve: such calls would wait for it, rightly.
+    // Only the sleeper decides about its approvals: such calls would rightly wait for it.
     const items = { ...SOME_OF_ALL, allowed: 0, denied: 0 };
     await using sleeper = await startEngineChild({ ...run.life("sleeper", items), faults });
     hangs.addEventListener("abort", () => void sleeper.kill());

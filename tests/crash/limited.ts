@@ -57,7 +57,7 @@ export const runLimited = <Key extends string, Result>(
     }
   };
   const results = new Map(keys.map((key) => [key, run(key)]));
-  // Whoever waits for it sees the failure; until then it is nobody's.
+  // The waiting test sees the failure; before that it is not an unhandled rejection.
   for (const result of results.values()) result.catch(() => undefined);
   return results;
 };

@@ -142,6 +142,19 @@ describe("the caller", () => {
     expect(await fingerprint(http.t)).toBe(before);
   });
 
+  test("[DOOR-9-1] a payload that is no object makes no turn, no call and no action", async () => {
+    const before = await fingerprint(http.t);
+    const paths = ["/agents/ann/turns", "/agents/ann/actions", "/calls", "/reports", "/cards"];
+    for (const path of paths)
+      for (const body of [[1], "text", 7]) {
+        const { status, body: said } = await http.send("POST", `/projects/demo${path}`, body);
+        expect([path, body, status, said.error?.code]).toEqual([path, body, 400, "bad_request"]);
+      }
+    const items = (await http.send("POST", "/projects/demo/calls/batch", [1])).body;
+    expect(items.error?.code ?? items.items?.[0]?.error?.code).toBe("bad_request");
+    expect(await fingerprint(http.t)).toBe(before);
+  });
+
   test.each([[[1]], ["text"], [7], [true]])("[UTP-5.5-2] arguments %j are bad_request, never wrapped", async (args) => {
     const before = await fingerprint(http.t);
     expect((await ask({ arguments: args })).body.error.code).toBe("bad_request");

@@ -1,7 +1,8 @@
-// Sections 4.4, 6.5 and D-05 of the protocol at both doors of a service: what a result card and its callback may hold, and how
+// Sections 4.4, 6.5 and D-05 of the protocol at every door of a service: what a result card and its callback may hold, and how
 // large a card may be.
-// Doors: HTTP, NATS
+// Doors: HTTP, NATS, in process
 
+import { isToolplaneError } from "@toolplane/protocol";
 import { fingerprint } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -34,9 +35,24 @@ const overNats: Say = async (call, what, body) => {
   return (await stack.ask(operation, body, { headers: headersOf(call) })).error?.code;
 };
 
+const inProcess: Say = async (call, what, body) => {
+  const { calls } = stack.http.t.engine;
+  const said = { projectId: "demo", actorId: "tool.text", leaseId: call.lease };
+  const { toolCallId } = call;
+  try {
+    if (what === "cards") await calls.putResultCard({ ...said, card: body });
+    else await calls.report({ ...said, toolCallId, payload: body, headers: callHeaders(call) });
+    return undefined;
+  } catch (error) {
+    if (isToolplaneError(error)) return error.code;
+    throw error;
+  }
+};
+
 describe.each([
   ["HTTP", overHttp],
   ["NATS", overNats],
+  ["the process itself", inProcess],
 ] as const)("over %s", (_door, say) => {
   test("[UTP-4.4-C1] a card is of the project it is written in, and of a call there", async () => {
     const call = await stack.takeCall("safe");

@@ -70,8 +70,12 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
 });
 
-test("[PAYLOAD-1] a program written from the older guide serves a tool, from the first command that came before it did", async () => {
+test("[PAYLOAD-1] [SEE-16] a program written from the older guide serves a tool, from the first command that came before it did", async () => {
   const early = await dispatch();
+  const commandOf = async () =>
+    t.engine.calls.waitingCommand(await t.engine.calls.get({ projectId: "demo", toolCallId: early.toolCallId }));
+  // No service listens yet: the command stays in the outbox, where `why` finds it.
+  await expect.poll(commandOf).toMatchObject({ tries: expect.any(Number), dueAt: expect.any(Date) });
   await using service = await startService();
   const commands = legacy.subscribe("cg.v1r3.demo.*.cmd.tool.legacy.>");
   const { toolCallId } = await t.engine.calls.call(
@@ -83,6 +87,7 @@ test("[PAYLOAD-1] a program written from the older guide serves a tool, from the
   const [card] = await t.engine.cards.getCards("demo", [view.resultCardId ?? ""]);
   expect(card).toMatchObject({ author_id: "tool.legacy", content: { result: { vowels: 3 } } });
   await expect.poll(() => statusOf(early), { timeout: 20_000 }).toBe("success");
+  expect(await commandOf()).toBeUndefined();
 
   const command = commands.find(({ payload }) => payload.includes(toolCallId));
   expect(JSON.parse(command?.payload ?? "{}")).toEqual({

@@ -1,6 +1,7 @@
 // hosts/python/toolplane.py against a real server: results, errors, cancellation, deadlines, stops and deaths.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "@toolplane/testkit";
@@ -11,7 +12,7 @@ import { requirePython, startPython } from "./programs.ts";
 
 const ODD = "tests/examples/services/odd_tools.py";
 const PATIENCE_MS = 60_000;
-/** Shorter than leases are by default: who died is noticed after one, a cancellation after a third. */
+/** Shorter than the default lease: a dead service is noticed after one lease, a cancellation after a third of one. */
 const LEASE_SECONDS = "6";
 
 let stack: Stack;
@@ -101,7 +102,9 @@ describe("errors", () => {
     ["key", "internal_error", "KeyError: 'it broke'"],
     ["os", "upstream_unavailable", "it broke"],
     ["other", "internal_error", "it broke"],
-    ["exit", "internal_error", "bye"],
+    ["exit", "internal_error", "the tool called sys.exit('bye'): a tool must return or raise"],
+    ["code", "internal_error", "the tool called sys.exit(3): a tool must return or raise"],
+    ["base", "internal_error", "BaseException: it broke"],
   ])("[HOSTPY-4] %s becomes a failed result with the code %s", async (kind, code, message) => {
     const before = marked("throw").length;
     const { status, error } = await outcome("throw", { kind });
@@ -111,10 +114,30 @@ describe("errors", () => {
     expect(JSON.stringify(error)).not.toContain("Traceback");
   });
 
-  test("[HOSTPY-5] a tool that is safe to repeat is tried again with backoff, three times at most", async () => {
-    expect(await outcome("flaky", { failures: 2 })).toMatchObject({ status: "success", result: 3, attempts: 1 });
-    expect((await outcome("flaky", { failures: 3 })).error).toMatchObject({ code: "rate_limited", message: "not now" });
+  test("[HOSTPY-5] a tool that is safe to repeat is tried again with backoff, three times at most [SEE-19]", async () => {
+    const succeeded = await outcome("flaky", { failures: 2 });
+    expect(succeeded).toMatchObject({ status: "success", result: 3, attempts: 1 });
+    const failed = await outcome("flaky", { failures: 3 });
+    expect(failed.error).toMatchObject({ code: "rate_limited", message: "not now" });
+    // [SEE-19] An operator sees the tries.
+    const stackOf = async (id: unknown) => ((await show(String(id))).diagnostics as { stack: string }).stack;
+    expect(await stackOf(succeeded.tool_call_id)).toMatch(/^tried 3 times in this attempt; the last try succeeded;/);
+    expect(await stackOf(failed.tool_call_id)).toMatch(/^tried 3 times in this attempt; the last failure:\nTraceback/);
   });
+});
+
+test("[SEE-20] a Python program finds the plane of the data directory beside it, as the command line does", () => {
+  const find = (env: Record<string, string>): string =>
+    execFileSync("python3", ["-c", "import toolplane; print(toolplane.find_plane())"], {
+      cwd: marks,
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, PYTHONPATH: join(ROOT, "hosts/python"), PYTHONDONTWRITEBYTECODE: "1", ...env },
+    }).trim();
+  expect(find({})).toBe("http://127.0.0.1:7420");
+  mkdirSync(join(marks, ".toolplane"));
+  writeFileSync(join(marks, ".toolplane/address"), "http://127.0.0.1:7999\n");
+  expect(find({})).toBe("http://127.0.0.1:7999");
+  expect(find({ TOOLPLANE_URL: "http://plane.example" })).toBe("http://plane.example");
 });
 
 describe("definitions", () => {

@@ -168,7 +168,7 @@ test("[API-5-3] a plain service reports without a lease, with the few operations
   expect(settled).toMatchObject({ status: 200, body: { status: "success" } });
 });
 
-test("[API-5-5] [DOOR-3-4] every hostile request gets one typed answer and changes nothing", async () => {
+test("[API-5-5] [DOOR-3-4] [DOOR-9-1] every hostile request gets one typed answer and changes nothing", async () => {
   const cases = hostileCases(await aimCalls(stack));
   const before = await fingerprint(stack.http.t);
   const wrong: string[] = [];

@@ -1,6 +1,6 @@
 // Requests no gateway should trust, and what each is refused with.
 
-import { type ErrorCode, HEADERS } from "@toolplane/protocol";
+import { type ErrorCode, GATEWAY_OPERATIONS, HEADERS } from "@toolplane/protocol";
 import { toolUpload } from "@toolplane/testkit";
 import { type AimedCall, type AskedAs, ELSEWHERE, type GatewayStack, gatewayAt, resultCard } from "./gateway-stack.ts";
 
@@ -55,6 +55,10 @@ const card = (call: AimedCall, more: object = {}): Record<string, unknown> => ({
 const shapes = ({ held }: Aims): readonly Case[] => [
   ["no JSON", "settle", "{not", "bad_request", { call: held }],
   ["a list", "settle", "[]", "bad_request", { call: held }],
+  // A list is a form in which definitions may be registered, so `register` has its own cases.
+  ...GATEWAY_OPERATIONS.filter((operation) => operation !== "register").map(
+    (operation): Case => ["[1]", operation, "[1]", "bad_request", { call: held }],
+  ),
   ["a string", "settle", '"success"', "bad_request", { call: held }],
   ["a number", "heartbeat", "42", "bad_request", { call: held }],
   ["null", "release", "null", "bad_request", { call: held }],

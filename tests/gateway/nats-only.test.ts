@@ -96,7 +96,7 @@ test("[API-5-1] [API-5-4] [UTP-W32-T1] the deployed users are enough for a plane
   expect(await t.engine.calls.get(said)).toMatchObject({ status: "success", settledBy: "tool.text" });
   await serving.stop();
 
-  // A fetched command goes where its fetcher says, also to somebody else's gateway: there it is nobody's question.
+  // A fetched command goes where its fetcher says, also to somebody else's gateway: there no request belongs to it.
   const second = await t.engine.calls.dispatch({ projectId: "demo", toolName: "safe", arguments: {} });
   await eventually(async () => (await streamInfo(plane, "cg_cmd_v1r4")).state.messages > 0);
   text.publish(NEXT, "1", { reply: gatewayAt("settle", "other") });

@@ -53,7 +53,7 @@ const ELSEWHERE = "cg.v1r4.elsewhere.public";
 const JS = "$JS.API";
 const ACK = "1.1.1.1794739172364672079.0";
 
-/** What nobody but the plane may publish, whoever it is. */
+/** What only the plane may publish. */
 const ONLY_THE_PLANE = [
   `${P}.cmd.agent.pool.wakeup`,
   `${P}.cmd.tool.text.run`,
@@ -114,7 +114,7 @@ const OTHERS_GATEWAY = [
   "cg.v1r3.demo.public.rpc.gateway.text.settle",
 ] as const;
 
-/** What nobody but the plane may listen to. */
+/** What only the plane may listen to. */
 const NOT_TO_HEAR = [
   ">",
   "*.>",

@@ -4,54 +4,11 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { HOST_CLAUSES } from "@toolplane/server";
 import { describe, expect, test } from "vitest";
+import { WRONG_HOSTS } from "./check-programs/wrong-hosts.ts";
 import { failedIn, report } from "./check-run.ts";
 
 const HOST = fileURLToPath(new URL("./check-programs/wrong-host.mjs", import.meta.url));
 const commandOf = (wrong: string): readonly string[] => ["node", HOST, wrong];
-
-/** What is wrong, and the one rule it breaks. */
-const WRONG: readonly (readonly [string, string])[] = [
-  ["stray-output", "HOST-C01"],
-  ["no-object", "HOST-C01"],
-  ["version-of-lines", "HOST-C02"],
-  ["answers-twice", "HOST-C03"],
-  ["odd-ids", "HOST-C04"],
-  ["late-events", "HOST-C05"],
-  ["carriage-return", "HOST-C06"],
-  ["pieces", "HOST-C07"],
-  ["drops-some", "HOST-C08"],
-  ["large", "HOST-C09"],
-  ["init-state", "HOST-C10"],
-  ["schemas-shape", "HOST-C11"],
-  ["no-success", "HOST-C12"],
-  ["no-state", "HOST-C13"],
-  ["unknown-tool", "HOST-C14"],
-  ["optional-shape", "HOST-C15"],
-  ["method-type", "HOST-C16"],
-  ["parse-type", "HOST-C17"],
-  ["parse-silent", "HOST-C17"],
-  ["version-type", "HOST-C18"],
-  ["params-type", "HOST-C19"],
-  ["error-detail", "HOST-C20"],
-  ["dies-of-junk", "HOST-C21"],
-  ["exit-code", "HOST-C22"],
-  ["stays", "HOST-C22"],
-  ["drops-last", "HOST-C23"],
-  ["hello-silent", "HOST-C24"],
-  ["hello-more", "HOST-C24"],
-  ["ping", "HOST-C25"],
-  ["cancel-type", "HOST-C26"],
-  ["cancel-silent", "HOST-C26"],
-  ["shutdown-drops", "HOST-C27"],
-  ["shutdown-stays", "HOST-C27"],
-  ["deadline", "HOST-C28"],
-  ["log-level", "HOST-C29"],
-  ["log-unasked", "HOST-C29"],
-  ["swaps-answers", "HOST-C30"],
-  ["canceled-twice", "HOST-C31"],
-  ["any-arguments", "HOST-C32"],
-  ["shares-state", "HOST-C33"],
-];
 
 test("[API-2-10] a host that keeps the rules passes every one", async () => {
   const { code, report: said } = await report({ command: commandOf("none") });
@@ -61,7 +18,7 @@ test("[API-2-10] a host that keeps the rules passes every one", async () => {
 });
 
 describe.concurrent("[API-2-10] [DOOR-1-7] [DOOR-2-9] [DOOR-3-5] a host that breaks one rule fails that one", () => {
-  test.each(WRONG)("%s fails %s", async (wrong, clause) => {
+  test.each(WRONG_HOSTS)("%s fails %s", async (wrong, clause) => {
     const { code, report: said } = await report({ command: commandOf(wrong) });
     const others = failedIn(said).filter((id) => id !== clause);
     expect({ wrong, others, failed: failedIn(said).includes(clause) }).toEqual({ wrong, others: [], failed: true });
@@ -70,7 +27,7 @@ describe.concurrent("[API-2-10] [DOOR-1-7] [DOOR-2-9] [DOOR-3-5] a host that bre
 });
 
 test("[API-2-10] every rule is broken by one of them", () => {
-  expect([...new Set(WRONG.map(([, id]) => id))]).toEqual(HOST_CLAUSES.map(({ id }) => id));
+  expect([...new Set(WRONG_HOSTS.map(([, id]) => id))]).toEqual(HOST_CLAUSES.map(({ id }) => id));
 });
 
 test("[DOOR-1-7] [DOOR-2-9] [DOOR-3-5] the rules that carry a clause of the tool protocol name it, in the report and the reference", async () => {

@@ -1,5 +1,5 @@
 // Ways out of a sandbox that Node's permission model leaves open, tried from inside by a real host: links deep in node_modules and in
-// linked packages, copies of links, the built-in database, the flags of V8.
+// linked packages, copies of links, the built-in database, the flags of V8, the files of Unix sockets.
 
 import {
   existsSync,
@@ -71,12 +71,23 @@ const ATTACKS = {
   flags: `(v8.setFlagsFromString("--trace-turbo"), v8.setFlagsFromString("--trace-turbo-path=" + folder + "/closed"),
     v8.setFlagsFromString("--always-turbofan"), eval("(function made() { return 1; })()"), "set")`,
   worker: 'new Worker("1", { eval: true })',
+  // The file of a socket is made by the bind, whatever may be said through it: `standby.signal` keeps a database from starting.
+  socket: 'net.createServer().listen(folder + "/closed/standby.signal")',
+  boundSocket: 'new net.BoundSocket({ path: folder + "/closed/bound.sock" })',
+  serverHandle: 'net._createServerHandle(folder + "/closed/handle.sock", -1, -1)',
+  rawPipe: 'new process.stdin._handle.constructor(1).bind(folder + "/desk/../closed/raw.sock")',
+  stolenBind: `(() => { const { call, apply } = Function.prototype; let stolen;
+    Function.prototype.call = Function.prototype.apply = function () { stolen ??= this; };
+    const pipe = new process.stdin._handle.constructor(1);
+    try { pipe.bind(folder + "/desk/own.sock"); } finally { Object.assign(Function.prototype, { call, apply }); }
+    return Reflect.apply(stolen ?? pipe.bind, pipe, [folder + "/closed/stolen.sock"]); })()`,
 } as const;
 
 write(
   "host.mjs",
   `import { word } from "dep";
    import fs, { cpSync } from "node:fs";
+   import net from "node:net";
    import v8 from "node:v8";
    import { Worker } from "node:worker_threads";
    import { createInterface } from "node:readline";
@@ -84,7 +95,7 @@ write(
    const attempt = (work) => { try { return work() ?? "done"; } catch (error) { return error.code ?? error.name; } };
    const tried = () => ({ word, ${Object.entries(ATTACKS)
      .map(([name, code]) => `${name}: attempt(() => ${code})`)
-     .join(",\n")} });
+     .join(",\n")}, own: fs.existsSync(folder + "/desk/own.sock") });
    const say = (id, value) => console.log(JSON.stringify({ v: 1, id, ok: true, result: { value, state: {} } }));
    createInterface({ input: process.stdin }).on("line", (line) => {
      const { id, method } = JSON.parse(line);
@@ -92,7 +103,7 @@ write(
    });`,
 );
 
-test("[SEC-9-U9] a sandboxed host leaves its folders neither by links of packages, nor by copies of links, the database or V8's flags", async () => {
+test("[SEC-9-U9] a sandboxed host leaves its folders neither by links of packages, nor by copies of links, the database, V8's flags or files of sockets", async () => {
   const host = createToolHost({
     name: "way-out",
     command: ["node", "host.mjs"],
@@ -103,8 +114,10 @@ test("[SEC-9-U9] a sandboxed host leaves its folders neither by links of package
   const { outcome } = await host
     .execute({ toolName: "x", arguments: {}, deadlineMs: 60_000 })
     .finally(() => host.close());
-  const { word, ...tried } = (outcome as { result: JsonObject }).result;
+  const { word, own, ...tried } = (outcome as { result: JsonObject }).result;
   expect(word).toBe("dep and other");
+  // Where a host may write it may make a socket.
+  expect(own).toBe(true);
   expect(tried).toEqual({
     ...Object.fromEntries(Object.keys(ATTACKS).map((name) => [name, "ERR_ACCESS_DENIED"])),
     // There is no such module in a sandbox.

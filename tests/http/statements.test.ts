@@ -3,29 +3,10 @@
 import { countStatements } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { type HttpStack, startHttpStack } from "./http-stack.ts";
+import { serveClaims } from "./serve-claims.ts";
 
 /** What a call leaves to be done after its answer is counted with the next one. */
 const ROUNDS = 5;
-
-interface Claimed {
-  readonly commands: readonly { readonly headers: Record<string, string>; readonly lease: { readonly id: string } }[];
-}
-
-/** Claims one after the other until the server lets it go. */
-const serve = async (http: HttpStack, token: string, over: AbortSignal): Promise<void> => {
-  while (!over.aborted) {
-    const claim = await http.raw("/projects/demo/tool-services/test/claim", {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: JSON.stringify({ max: 4, wait_seconds: 30 }),
-      signal: over,
-    });
-    for (const { headers, lease } of ((await claim.json()) as Claimed).commands) {
-      const result = { lease: lease.id, status: "success", result: { b: 1, a: 2 } };
-      await http.send("POST", `/projects/demo/calls/${headers["CG-Tool-Call-Id"]}/result`, result, { token });
-    }
-  }
-};
 
 const call = (http: HttpStack) =>
   http.send("POST", "/projects/demo/calls", { tool_name: "safe", arguments: {}, wait_seconds: 30 });
@@ -33,7 +14,7 @@ const call = (http: HttpStack) =>
 test("[ENG-few-1] over HTTP a lone call takes four statements at most, and none of them reads", async () => {
   await using http = await startHttpStack();
   const over = new AbortController();
-  const service = serve(http, await http.toolToken(), over.signal).catch(() => {});
+  const service = serveClaims(http, { b: 1, a: 2 }, over.signal).catch(() => {});
   for (let round = 0; round < 3; round++) expect((await call(http)).body).toMatchObject({ status: "success" });
   const counted = countStatements([http.t.engine]);
   for (let round = 0; round < ROUNDS; round++) {

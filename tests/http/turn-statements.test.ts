@@ -7,30 +7,11 @@ import { NO_OFFSET, serveBundled } from "@toolplane/server";
 import { type AnswerBody, countStatements, eventually } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { type HttpStack, startHttpStack } from "./http-stack.ts";
+import { serveClaims } from "./serve-claims.ts";
 
 /** What a turn leaves to be done after its answer is counted with the next one. */
 const ROUNDS = 5;
 const POOL = "pool";
-
-interface Claimed {
-  readonly commands: readonly { readonly headers: Record<string, string>; readonly lease: { readonly id: string } }[];
-}
-
-/** Claims one after the other until the server lets it go. */
-const serve = async (http: HttpStack, token: string, over: AbortSignal): Promise<void> => {
-  while (!over.aborted) {
-    const claim = await http.raw("/projects/demo/tool-services/test/claim", {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: JSON.stringify({ max: 4, wait_seconds: 30 }),
-      signal: over,
-    });
-    for (const { headers, lease } of ((await claim.json()) as Claimed).commands) {
-      const result = { lease: lease.id, status: "success", result: { ok: true } };
-      await http.send("POST", `/projects/demo/calls/${headers["CG-Tool-Call-Id"]}/result`, result, { token });
-    }
-  }
-};
 
 const startAgents = async ({ t: { engine, projectId } }: HttpStack, end: FunctionAnswer = { text: "done" }) => {
   const tools = { allowed_tools: ["safe"], allowed_internal_tools: ["submit_result"] };
@@ -58,7 +39,7 @@ test("[ARCH-5-Q1] over HTTP a lone turn with one call takes 19 statements, and i
   await using http = await startHttpStack();
   await using _agents = await startAgents(http);
   const over = new AbortController();
-  const service = serve(http, await http.toolToken(), over.signal).catch(() => {});
+  const service = serveClaims(http, { ok: true }, over.signal).catch(() => {});
   for (let round = 0; round < 3; round++) expect((await ask(http)).body).toMatchObject({ status: "success" });
   await eventually(() => http.t.engine.doorbell.stats().alone);
   const counted = countStatements([http.t.engine]);
@@ -82,7 +63,7 @@ test("[ARCH-5-Q1] a turn that ended here is answered as a read answers it", asyn
   const submit = { id: "s", name: "submit_result", arguments: { result: { b: 1, a: 2 } } };
   await using _agents = await startAgents(http, { toolCalls: [submit] });
   const over = new AbortController();
-  const service = serve(http, await http.toolToken(), over.signal).catch(() => {});
+  const service = serveClaims(http, { ok: true }, over.signal).catch(() => {});
   const { idempotent, ...answered } = (await ask(http)).body as AnswerBody & { readonly idempotent?: boolean };
   const read = await http.send("GET", `/projects/demo/turns/${answered.agent_turn_id}`);
   expect(idempotent).toBe(false);

@@ -5,6 +5,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { parseAllowedOrigin } from "@toolplane/egress/policy";
 import { systemClock } from "@toolplane/engine";
@@ -25,6 +26,7 @@ const listed = (description = "Says it again") => [
     description: name,
     inputSchema: NOTHING,
   })),
+  { name: "ask", description: "ask", inputSchema: { type: "object", properties: { form: { type: "object" } } } },
   { name: "with.dots", description: "dots", inputSchema: NOTHING },
   { name: "hidden", description: "a\u200bb", inputSchema: NOTHING },
   {
@@ -53,6 +55,7 @@ const settingFor = (name: string, more: Partial<McpSetting> = {}): McpSetting =>
   trustHints: false,
   prefix: undefined,
   timeoutSeconds: 10,
+  elicitation: "refuse",
   ...more,
 });
 
@@ -87,9 +90,11 @@ beforeAll(async () => {
   place = mkdtempSync(join(tmpdir(), "toolplane-mcp-"));
   writeFileSync(join(place, "odd.json"), JSON.stringify(listed()));
   writeFileSync(join(place, "trusted.json"), JSON.stringify(listed().slice(0, 2)));
+  writeFileSync(join(place, "asking.json"), JSON.stringify(listed().filter(({ name }) => name === "ask")));
   servers = await start([
     settingFor("odd", { tools: ["*"] }),
     settingFor("trusted", { trustHints: true, prefix: "t_" }),
+    settingFor("asking", { elicitation: "defaults" }),
   ]);
   await servers.tried;
 });
@@ -149,6 +154,24 @@ test("its failure is the tool's, what it asks for is refused, its control keys m
   expect(logged.some(({ message }) => message.includes("no message"))).toBe(true);
 });
 
+test("[API-MCP-9] its question to a person is answered by the defaults of its form only where the entry says so", async () => {
+  const form = (more: object) => ({ form: { type: "object", properties: { size: { type: "string", ...more } } } });
+  const withDefault = form({ default: "small" });
+  expect(await call("odd__ask", withDefault)).toMatchObject({
+    status: "failed",
+    error: { code: "tool_error", message: /elicitation\/create is refused.*no person/ },
+  });
+  const accepted = await call("asking__ask", withDefault);
+  expect(accepted).toMatchObject({ status: "success" });
+  expect(JSON.stringify(accepted.result)).toContain(
+    '{\\"action\\":\\"accept\\",\\"content\\":{\\"size\\":\\"small\\"}}',
+  );
+  expect(await call("asking__ask", form({}))).toMatchObject({
+    status: "failed",
+    error: { code: "tool_error", message: /asking asked "Which\?", and was declined: .*only a person can agree/ },
+  });
+});
+
 test("[API-MCP-6] its progress becomes parts, and a cancellation reaches it", async () => {
   const parts: unknown[] = [];
   const stop = await t.engine.bus.subscribeStream(`cg.v1r4.${t.projectId}.*.str.*.*.>`, ({ payload }) => {
@@ -173,7 +196,8 @@ test("a server that dies in a call leaves its outcome unknown, and is started ag
 test("it stands in the list of hosts, with its process, its crashes and the tools that were left out", async () => {
   const { list } = servers.beside(listHosts([], t.projectId));
   expect(list("elsewhere")).toEqual([]);
-  const [odd, trusted] = list(t.projectId);
+  const [odd, trusted, ...others] = list(t.projectId);
+  expect(others).toMatchObject([{ setting: { name: "asking" } }]);
   expect(trusted).toMatchObject({ kind: "mcp", setting: { name: "trusted" }, phase: "ready" });
   expect(odd).toMatchObject({
     kind: "mcp",
@@ -206,36 +230,44 @@ test("[API-MCP-3] a changed description is refused with what changed, until a pe
   expect(await call("odd__echo", { text: "now" })).toMatchObject({ status: "success" });
 });
 
+type Answers = Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => object>>;
+
+/** A server at an address that answers these methods and no others. */
+const listen = async (answers: Answers) => {
+  const seen: IncomingHttpHeaders[] = [];
+  const server = createServer(async (request, response) => {
+    seen.push(request.headers);
+    const text = await new Response(Readable.toWeb(request) as ReadableStream).text();
+    const { id, method, params } = JSON.parse(text === "" ? "{}" : text) as {
+      readonly id?: number;
+      readonly method?: string;
+      readonly params?: Readonly<Record<string, unknown>>;
+    };
+    const result = answers[method ?? ""]?.(params ?? {});
+    response.writeHead(id === undefined ? 202 : 200, { "content-type": "application/json" });
+    const said = result === undefined ? { error: { code: -32601, message: "no" } } : { result };
+    response.end(id === undefined ? "" : JSON.stringify({ jsonrpc: "2.0", id, ...said }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    seen,
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};
+
 describe("a server at an address", () => {
   test("[API-MCP-8] gets the headers of its entry and no token of the caller; its tools wait for a person", async () => {
-    const seen: IncomingHttpHeaders[] = [];
-    const remote = createServer((request, response) => {
-      seen.push(request.headers);
-      let body = "";
-      request.on("data", (chunk: Buffer) => {
-        body += chunk.toString();
-      });
-      request.on("end", () => {
-        const { id, method } = JSON.parse(body === "" ? "{}" : body) as { id?: number; method?: string };
-        const results: Record<string, object> = {
-          initialize: {
-            protocolVersion: "2025-11-25",
-            capabilities: { tools: {} },
-            serverInfo: { name: "r", version: "1" },
-          },
-          "tools/list": { tools: [{ name: "far", description: "far away", inputSchema: NOTHING }] },
-          "tools/call": { content: [{ type: "text", text: "the token is remote-s3cret" }] },
-        };
-        const result = results[method ?? ""];
-        response.writeHead(id === undefined ? 202 : 200, { "content-type": "application/json" });
-        const error = { code: -32601, message: "no" };
-        response.end(
-          id === undefined ? "" : JSON.stringify({ jsonrpc: "2.0", id, ...(result ? { result } : { error }) }),
-        );
-      });
+    const serverInfo = { name: "r", version: "1" };
+    await using remote = await listen({
+      initialize: () => ({ protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo }),
+      "tools/list": () => ({ tools: [{ name: "far", description: "far away", inputSchema: NOTHING }] }),
+      "tools/call": () => ({ content: [{ type: "text", text: "the token is remote-s3cret" }] }),
     });
-    await new Promise<void>((resolve) => remote.listen(0, "127.0.0.1", resolve));
-    const origin = `http://127.0.0.1:${(remote.address() as AddressInfo).port}`;
+    const { seen, origin } = remote;
     const place = { url: `${origin}/mcp`, headers: { Authorization: "env:REMOTE_TOKEN" } };
     const closed = await start([settingFor("closed", { place })]);
     await closed.tried;
@@ -251,7 +283,45 @@ describe("a server at an address", () => {
     expect(JSON.stringify(answer)).not.toContain("remote-s3cret");
     expect(seen.every(({ authorization }) => authorization === "remote-s3cret")).toBe(true);
     await far.stop(0);
-    remote.closeAllConnections();
-    await new Promise((resolve) => remote.close(resolve));
+  });
+
+  test("[API-MCP-9] a result that needs input (2026-07-28) is answered with the server's state untouched, or refused in words", async () => {
+    const whole = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
+    const requestState = '{"nonce": "\\u00e9 7"}';
+    const form = { type: "object", properties: { size: { type: "string", default: "small" } }, required: ["size"] };
+    const rounds: unknown[] = [];
+    await using remote = await listen({
+      "server/discover": () => ({ ...whole, supportedVersions: ["2026-07-28"], capabilities: { tools: {} } }),
+      "tools/list": () => ({ ...whole, tools: [{ name: "buy", description: "buys", inputSchema: NOTHING }] }),
+      "tools/call": ({ inputResponses, requestState: state }) => {
+        rounds.push({ inputResponses, state });
+        if (inputResponses !== undefined) return { ...whole, content: [{ type: "text", text: "bought" }] };
+        const request = { method: "elicitation/create", params: { message: "Which size?", requestedSchema: form } };
+        return { resultType: "input_required", inputRequests: { size: request }, requestState };
+      },
+    });
+    const place = { url: `${remote.origin}/mcp`, headers: {} };
+    const settings = [
+      settingFor("refusing", { place }),
+      settingFor("filling", { place, elicitation: "defaults" as const }),
+    ];
+    const shops = await start(settings, [remote.origin]);
+    await shops.tried;
+    for (const name of ["refusing__buy", "filling__buy"]) await t.engine.tools.acceptTool(t.projectId, name);
+    expect(await call("refusing__buy")).toMatchObject({
+      status: "failed",
+      error: {
+        code: "tool_error",
+        message: /refusing asked for elicitation\/create before it would answer, which is refused: .*no person/,
+        detail: { todo: /elicitation: defaults/ },
+      },
+    });
+    expect(rounds).toEqual([{}]);
+    expect(await call("filling__buy")).toMatchObject({ status: "success" });
+    expect(rounds.slice(1)).toEqual([
+      {},
+      { inputResponses: { size: { action: "accept", content: { size: "small" } } }, state: requestState },
+    ]);
+    await shops.stop(0);
   });
 });

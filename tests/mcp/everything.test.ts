@@ -30,6 +30,7 @@ beforeAll(async () => {
           trustHints: true,
           prefix: undefined,
           timeoutSeconds: 60,
+          elicitation: "refuse",
         },
       ],
       project: stack.http.t.projectId,

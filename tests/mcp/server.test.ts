@@ -24,7 +24,7 @@ const count = defineTool({
   },
 });
 
-/** Runs until the test lets it go, or it is canceled. */
+/** Runs until the test releases it, or until it is canceled. */
 const wait = defineTool({
   name: "wait",
   description: "Waits",

@@ -2,14 +2,15 @@
 // refused before anything is made - in a turn, by a direct call over HTTP and in process alike.
 // Doors: HTTP, in process
 
-import { isToolplaneError } from "@toolplane/protocol";
+import { batchIdOf } from "@toolplane/engine";
+import { isToolplaneError, type JsonObject } from "@toolplane/protocol";
 import { modelToolSpec } from "@toolplane/protocol/agents";
 import { queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import { tasks } from "./fork.ts";
 import { requestOver } from "./pmo-http.ts";
 import { FORGET_MOST_TASKS, LEFT_BEHIND } from "./pmo-world.sql.ts";
-import { BOSS, type PmoWorld, PROJECT, startPmoWorld } from "./pmo-world.ts";
+import { BOSS, type PmoWorld, PROJECT, startPmoWorld, WORKER } from "./pmo-world.ts";
 
 const http = async (world: PmoWorld, method: string, path: string, body: object) => {
   const { secret } = await world.engine.tokens.create({ role: "admin" });
@@ -38,6 +39,29 @@ const refusals = async (world: PmoWorld, count: number): Promise<readonly unknow
   const { error } = over.body;
   return [inTurn, direct, error === undefined ? undefined : `${error.code}: ${error.message}`];
 };
+
+test("[LIM-delegated] open turns that agents gave to others are bounded for each project; one that ends makes room", async () => {
+  await using world = await startPmoWorld();
+  await http(world, "PATCH", "", { limits: { delegated_turns: 3 } });
+  const give = async (toolName: string, args: JsonObject) => {
+    const { toolCallId } = await world.engine.calls.dispatch({
+      projectId: PROJECT,
+      toolName,
+      arguments: args,
+      agentId: BOSS,
+    });
+    await world.serve();
+    return toolCallId;
+  };
+  const refusalOf = async (toolCallId: string) => (await world.resultOf(toolCallId)).error?.code;
+  const first = await give("fork_join", { tasks: tasks(2) });
+  const [child] = (await world.engine.batches.get({ projectId: PROJECT, batchId: batchIdOf(first) }))?.tasks ?? [];
+  expect(await refusalOf(await give("fork_join", { tasks: tasks(2) }))).toBe("rate_limited");
+  expect((await world.resultOf(await give("delegate_async", WORKER))).status).toBe("success");
+  expect(await refusalOf(await give("delegate_async", WORKER))).toBe("rate_limited");
+  await world.finish(child?.agentId ?? "");
+  expect((await world.resultOf(await give("delegate_async", WORKER))).status).toBe("success");
+});
 
 describe("the tasks of one fork_join", () => {
   test("[UTP-11.6-D1] are at most 8, and the model is told", async () => {

@@ -39,5 +39,11 @@ export const rules = [
   { id: "DOOR-3-3", source: "utp 8.5, 8.8", part: "sdk", doors: ["NATS"], text: "A plain service answers a malformed command with a failed result of bad_request." },
   { id: "DOOR-3-4", source: "utp 8.3.3, D-05", part: "server", doors: ["NATS"], text: "A lease that repeats inline data, identity, another card or tool, or a word that is no after_execution, is refused; so is one that lacks a field of the command, which the refusal names." },
   { id: "DOOR-5-1", source: "utp 2.3.3, 6.4", part: "engine", doors: ["HTTP", "NATS", "in process"], text: "A command's subject and its CG-Channel-Id agree, also where the definition names a fixed channel; services at every door can run and report such a call." },
-  { id: "DOOR-9-1", source: "utp 6.8", part: "turns", text: "A queued turn whose payload is JSON but no object ends with invalid_payload_type; one that is no JSON with invalid_payload_json." },
+  {
+    id: "DOOR-9-1",
+    source: "utp 6.8",
+    part: "turns",
+    doors: ["HTTP", "NATS", "in process"],
+    text: "A queued turn whose payload is JSON but no object ends with invalid_payload_type; one that is no JSON with invalid_payload_json. A request, an action or a question whose payload is no object is refused and makes nothing.",
+  },
 ] as const satisfies readonly Rule[];

@@ -11,7 +11,7 @@ export const rules = [
   { id: "SEC-9-U6", source: "security 9", part: "processes", text: "The home of a lent user is removed with that user's own rights, so that no link in it leads root to other files." },
   { id: "SEC-9-U7", source: "security 9", part: "server", text: "A signal from a host of the server's own user does not open the server's debugger." },
   { id: "SEC-9-U8", source: "security 9", part: "bridges", text: "A sandboxed host is refused when a folder it names holds a link to a directory, to nothing or out of the named folders, too many entries to look through, or is a folder of the system; the links of a workspace's node_modules lead it nowhere." },
-  { id: "SEC-9-U9", source: "security 9", part: "bridges", text: "A sandboxed host leaves its folders neither by links deep in node_modules or in linked packages, nor by links it makes or copies, nor by node:sqlite or the flags of V8." },
+  { id: "SEC-9-U9", source: "security 9", part: "bridges", text: "A sandboxed host leaves its folders neither by links deep in node_modules or in linked packages, nor by links it makes or copies, nor by files of Unix sockets, node:sqlite or the flags of V8." },
   { id: "SEC-9-U10", source: "security 9", part: "processes", text: "The home of a host whose server was killed is removed, with the rights of the host's user, when the next user is lent." },
   { id: "SEC-7-H1", source: "security 7", part: "bridges", text: "The keys a host was given are in no answer, card, definition, event, row or log line, whatever the host says." },
   { id: "SEC-7-H2", source: "security 7", part: "server", text: "A text env:NAME in a host's config is the value of that variable and counts as a secret; one that is not set is auth_failed." },

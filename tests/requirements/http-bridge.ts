@@ -22,6 +22,7 @@ export const rules = [
   { id: "UTP-9-17", source: "utp 9", part: "http bridge", text: "Stored error bodies are cut to a limit." },
   { id: "UTP-9-18", source: "utp 9", part: "http bridge", text: "A __cg_control in an upstream body is stripped unless the definition allows it, and its use leaves an audit entry." },
   { id: "UTP-9-19", source: "utp 9", part: "http bridge", text: "A 2xx body with a non-null error key is a failure of the upstream." },
+  { id: "UTP-9-20", source: "utp 9", part: "http bridge", text: "The reader that is asked without its key is said in the log once, with the name of the variable." },
   { id: "API-JINA-1", source: "jina", part: "http bridge", text: "A secret never enters a URL unless the definition says secrets_in_url and the host is not the reader." },
   { id: "API-JINA-2", source: "jina", part: "http bridge", text: "Options of a reader GET travel as headers; an argument without a header is dropped with a warning and never appended to the target URL." },
   { id: "API-JINA-3", source: "jina", part: "http bridge", text: "Fixed arguments that are only for bookkeeping are not sent upstream." },
@@ -32,4 +33,5 @@ export const rules = [
   { id: "API-OPENAPI-3", source: "interfaces 3", part: "http bridge", text: "Only operations matched by the configured patterns are imported." },
   { id: "API-OPENAPI-4", source: "interfaces 3", part: "http bridge", text: "A server URL of a specification is checked against allow_hosts at call time." },
   { id: "API-3-J1", source: "interfaces 3", part: "http bridge", text: "Options of the HTTP executor that could not be run are refused at the registration, unknown keys by name." },
+  { id: "API-3-J2", source: "interfaces 3", part: "http bridge", text: "Options of the HTTP executor on a tool of another target, empty ones, and a tool of its target without them are refused at the registration, by name; a definition that is stored already stays, may be sent again, and its call says what is wrong." },
 ] as const satisfies readonly Rule[];

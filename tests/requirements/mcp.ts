@@ -12,5 +12,6 @@ export const rules = [
   { id: "API-MCP-7", source: "interfaces 3", part: "mcp", text: "The identity of an MCP call is its body's tool name; a header that says otherwise is refused." },
   { id: "API-MCP-12", source: "issue 12", part: "mcp", text: "A request that was made with a browser's session ends with the session." },
   { id: "API-MCP-13", source: "issue 12", part: "mcp", text: "A call that a client of a session leaves behind keeps its place among the open requests of its token until it ends." },
+  { id: "API-MCP-9", source: "issue 21", part: "mcp", text: "A question of an MCP server to a person is refused or declined in words, unless the entry of the server lets the defaults of its form answer it." },
   { id: "API-MCP-8", source: "interfaces 3", part: "mcp", text: "A caller's token is never passed on to an MCP server." },
 ] as const satisfies readonly Rule[];

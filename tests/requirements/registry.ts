@@ -38,6 +38,8 @@ export const rules = [
   { id: "UTP-5.3-16", source: "utp 5.3", part: "protocol", text: "secrets_in_url is false unless set." },
   { id: "UTP-5.3-17", source: "utp 5.3", part: "protocol", text: "concurrency and rate are unlimited unless set." },
   { id: "UTP-5.3-18", source: "utp 5.3", part: "protocol", text: "The tool.call card records the sorted names of applied defaults and fixed values, and the env map." },
+  { id: "UTP-5.3-19", source: "utp 5.3", part: "protocol", text: "A value that a caller sends for a fixed or env-managed parameter is dropped with one warning in the log, which names the tool and the arguments and never a value." },
+  { id: "UTP-5.3-20", source: "utp 5.3", part: "protocol", text: "A default or fixed value that the schema of its parameter does not take is refused at registration, by its key; a stored one is named in the error of the call." },
   { id: "UTP-5.4-1", source: "utp 5.4", part: "protocol", text: "A model sees a function with name, description or an empty text, and parameters or an empty object schema." },
   { id: "UTP-5.4-2", source: "utp 5.4", part: "protocol", text: "Parameters in fixed or envs are removed from properties and required." },
   { id: "UTP-5.4-3", source: "utp 5.4", part: "protocol", text: "A default of args.defaults is written, unrendered, on its property when that has none." },

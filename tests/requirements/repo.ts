@@ -31,4 +31,5 @@ export const rules = [
   { id: "REPO-3-5", source: "architecture", part: "repo", text: "What is published is plain ESM with declarations that loads without the source condition and exports what the source exports." },
   { id: "REPO-4-1", source: "launchers", part: "repo", text: "A Node that is too old is answered with one sentence that says what to do, and exit code 1." },
   { id: "REPO-5-1", source: "continuous integration", part: "repo", text: "The count of passed and failed tests comes from the report, and a run without tests is a failure." },
+  { id: "SEC-page", source: "security 2", part: "repo", text: "Every promise of docs/security.md names a test that exists and carries its rule." },
 ] as const satisfies readonly Rule[];

@@ -9,4 +9,5 @@ export const rules = [
   { id: "STALL-6", source: "security 2.10", part: "server", text: "Each of at least forty hostile documents, schemas, results and patterns is refused or read in a thread, never on the event loop." },
   { id: "STALL-7", source: "security 2.10", part: "agents", text: "An answer of a model that would take long to read is refused while it comes." },
   { id: "STALL-8", source: "security 2.10", part: "bridges", text: "A long line of a host is read in steps, with turns for others between them, and in its order." },
+  { id: "STALL-9", source: "security 2.10", part: "agents", text: "The arguments of one step's calls are bounded together; a call beyond the bound is refused with payload_too_large, and smaller ones after it are made." },
 ] as const satisfies readonly Rule[];

@@ -328,3 +328,30 @@ test("[LIM-project-4] calls of a step that find the queue full when they are wri
   expect(step.calls.map(({ refusal }) => refusal?.code)).toEqual([undefined, "rate_limited", "rate_limited"]);
   expect(await t.engine.calls.list(projectId, { status: "queued" })).toHaveLength(5);
 });
+
+test("[UTP-5.3-19] a value for an argument that the definition sets is dropped with one warning at every door, without the value", async () => {
+  const warned: (readonly [string, unknown])[] = [];
+  const log = {
+    info: () => {},
+    warn: (...line: readonly [string, unknown]) => void warned.push(line),
+    error: () => {},
+  };
+  const options = { args: { fixed: { account: "a1" } }, envs: { key: "SOME_KEY" } };
+  await using t = await startTurnWorld({ log, tools: [{ name: "managed", options }, { name: "safe" }] });
+  const direct = (toolName: string, args: object) =>
+    t.engine.calls.dispatch({ projectId: t.projectId, toolName, arguments: args });
+  const { toolCallId } = await direct("managed", { q: 1, account: "v-1", Account: "v-2", KEY: "v-3" });
+  await direct("managed", { q: 2, account: "v-4", key: "v-5" });
+  await direct("managed", { q: 3 });
+  await direct("safe", { account: "v-6" });
+  const work = await takeTurn(t);
+  const step = await commit(t, work, call("managed", { account: "v-7" }));
+  const said = { projectId: t.projectId, tool: "managed" };
+  expect(warned).toEqual([
+    [expect.stringContaining("dropped"), { ...said, arguments: "account, key", agent: "sys.api", call: toolCallId }],
+    [
+      expect.stringContaining("dropped"),
+      { ...said, arguments: "account", agent: "helper", call: step.calls[0]?.toolCallId },
+    ],
+  ]);
+});

@@ -57,7 +57,7 @@ test("[UTP-12-7] a turn whose workers die again and again is given up, with a de
     mustWork(await advance(t));
   }
   await lapse(t);
-  // Whoever comes by does not take it again either.
+  // The next worker does not take it again either.
   expect((await advance(t)).work).toBeUndefined();
   expect(await t.engine.tendTurns.lapsed(10)).toMatchObject({ requeued: 0, reaped: 1 });
   expect(await t.engine.turns.get(work)).toMatchObject({

@@ -38,6 +38,7 @@ export type { Carrier } from "./carrier/carrier.ts";
 export type { ServedTarget } from "./carrier/plan-durables.ts";
 export { createCoalescer } from "./coalescer/coalescer.ts";
 export { readInTurns } from "./coalescer/in-turns.ts";
+export { roughBytes } from "./coalescer/rough-bytes.ts";
 // dead letters, watchdog, retention
 export type { DeadLetter } from "./dead-letters/dead-letters.ts";
 // delegation
@@ -58,6 +59,7 @@ export type { ExecutionEdgeRow, HeadStateRow, IdentityEdgeRow, StepStateRow } fr
 // logins
 export type { BegunSession, BrowserSession } from "./logins/logins.ts";
 // outbox
+export type { WaitingCommand } from "./outbox/waiting-command.ts";
 export { OWNED_KINDS, type OwnedKind } from "./ownership/ownership.ts";
 // ports
 export type { CallChange, CallNews, CallObserver } from "./ports/call-observer.ts";

@@ -44,6 +44,7 @@ export {
   type ErrorCode,
   isErrorCode,
 } from "./errors/error-table.ts";
+export { didYouMean, nearest } from "./errors/nearest.ts";
 export { parseWith } from "./errors/parse-with.ts";
 export { describeSchemaIssue } from "./errors/schema-issue.ts";
 export { showName } from "./errors/show-name.ts";
@@ -167,6 +168,7 @@ export {
   isOfferedTo,
   type ResolvedToolOptions,
   resolveOptions,
+  TOOL_OPTION_NAMES,
   type ToolOptions,
 } from "./tools/options.ts";
 export {

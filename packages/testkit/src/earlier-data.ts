@@ -40,7 +40,7 @@ const makeSchema = async (client: Client, count: number): Promise<void> => {
   }
 };
 
-/** Fills an empty database; whoever held something died `agoMs` ago. */
+/** Fills an empty database; the processes that held leases died `agoMs` ago. */
 export const loadEarlierData = (url: string, file: URL, agoMs: number): Promise<void> =>
   withTestClient(url, async (client) => {
     const [first = "", ...lines] = readFileSync(file, "utf8").trimEnd().split("\n");

@@ -40,7 +40,7 @@ export const runTestProgram = (file: URL, args: readonly string[] = []): TestPro
     detached: true,
   });
   const guarded = guardProgram(child, path);
-  // Whoever waits for its first word hears of a guard that failed.
+  // A test that waits for its first line gets the failure of its guard.
   guarded.catch(() => undefined);
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

@@ -1,4 +1,4 @@
-// What the lead delivers, to the byte: five parts in the order they were asked for, whoever was quickest.
+// What the lead delivers, to the byte: five parts in the order they were asked for, not in the order they came.
 
 export const LAST_WORD =
   "9 words, TELL ME OF THE SEA AND OF THE SKY, yks eht fo dna aes eht fo em llet; scribe accepted; readers partial: " +

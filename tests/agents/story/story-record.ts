@@ -22,7 +22,7 @@ const still = (text: string): string =>
 interface Names {
   /** Ids by their numbers; new ones get the next. */
   name(text: string): string;
-  /** In an order that does not depend on ids that have no number yet. */
+  /** Sorted by what does not change between runs; ids get their numbers afterwards. */
   inOrder(texts: readonly string[]): readonly string[];
 }
 

@@ -36,7 +36,7 @@ export interface Told {
   readonly killed: boolean;
 }
 
-/** A killed worker is noticed soon. So is one that is only late, so nobody counts how often: giving up is no part of it. */
+/** A killed worker is noticed soon. A late worker is taken for a killed one too, so the number of tries is not limited here. */
 const TURNS = { claimSeconds: 1, maxClaims: 1_000 };
 const PATIENCE_MS = 90_000;
 const INSTRUCTION = "tell me of the sea and of the sky";

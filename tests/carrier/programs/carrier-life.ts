@@ -30,5 +30,5 @@ const engine = await createEngine({
   carrier: { open: ({ bury, log }) => createNatsBus({ link, bury, log }), relayClaimMs: config.relayClaimMs },
 });
 if (config.claims > 0) await engine.calls.claim({ projectId, target: "test", holder: "victim", max: config.claims });
-// Killed at its point; ended by whoever started it if it never comes there.
+// It is killed at its point; a test ends it if it never comes there.
 await new Promise(() => setInterval(() => {}, 60_000));

@@ -40,6 +40,10 @@ def throw(kind: str) -> None:
     mark("throw")
     if kind == "exit":
         sys.exit("bye")
+    if kind == "code":
+        sys.exit(3)
+    if kind == "base":
+        raise BaseException("it broke")
     if kind == "tool":
         raise toolplane.ToolError("own_code", "said no", detail={"field": 1}, retryable=False)
     raise {"value": ValueError, "key": KeyError, "os": ConnectionError, "other": RuntimeError}[kind]("it broke")

@@ -16,6 +16,7 @@ const nothing = (): void => undefined;
 const link = createMcpLink({
   name: "suite",
   version: "1",
+  elicitation: "defaults",
   open: () => createMcpHttp({ url: new URL(process.argv.at(-1) ?? ""), headers: {}, fetch }),
   log: { info: nothing, warn: nothing, error: nothing },
   now: Date.now,

@@ -14,6 +14,7 @@ interface Message {
     readonly requestId?: number | string;
   };
   readonly error?: { readonly message: string };
+  readonly result?: unknown;
 }
 
 const [, , listFile = ""] = process.argv;
@@ -46,6 +47,13 @@ const call = (id: unknown, { name, arguments: args = {}, _meta = {} }: NonNullab
     say(id, "flooded");
   } else if (name === "sample")
     ask("sampling/createMessage", { messages: [], maxTokens: 1 }, ({ error }) => say(id, error?.message ?? "sampled"));
+  else if (name === "ask")
+    ask("elicitation/create", { message: "Which?", requestedSchema: args.form }, ({ error, result }) =>
+      answer(id, {
+        content: [{ type: "text", text: error?.message ?? JSON.stringify(result) }],
+        isError: error !== undefined || (result as { action?: string }).action !== "accept",
+      }),
+    );
   else if (name === "progress") {
     write({
       method: "notifications/progress",

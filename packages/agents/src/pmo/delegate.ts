@@ -154,6 +154,7 @@ export const createDelegate = (means: PmoMeans) => {
     const { projectId, callerId, toolCallId } = call;
     const before = await engine.delegation.findSpawned(projectId, `delegate_${toolCallId}`, tx);
     if (before !== undefined) return before;
+    await engine.delegation.checkRoom(projectId, 1, tx);
     const task = request.includeHistory === true ? await withHistory(call, request.task, tx) : request.task;
     const parties = await readFor(means, call, [task], tx);
     const newAgentId = (boxId: string): string => derivedAgentId(boxId, derivedUuid(toolCallId, "0", sha256));

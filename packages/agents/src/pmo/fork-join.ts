@@ -65,6 +65,7 @@ export const createForkJoin = (means: PmoMeans, usualDeadlineSeconds: number) =>
   };
 
   const open = async (call: PmoCall, held: HeldCall, ask: ForkJoinAsk, batchId: string, tx: Queryer) => {
+    await engine.delegation.checkRoom(call.projectId, ask.tasks.length, tx);
     const targets = await planTasks(call, ask, tx);
     const writes = targets.flatMap(({ create }, index): AgentWrite[] =>
       create === undefined

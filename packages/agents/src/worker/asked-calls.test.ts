@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { BrainToolCall } from "../brains/brain.ts";
-import { readAskedCalls } from "./asked-calls.ts";
+import { MAX_STEP_BYTES, readAskedCalls } from "./asked-calls.ts";
 
 const read = (...calls: unknown[]) => readAskedCalls(calls as BrainToolCall[], 3);
 
@@ -88,4 +88,19 @@ test("[UTP-10.2-12] whatever a model gives, aliases are distinct and everything 
     ),
     { numRuns: 30 },
   );
+});
+
+test("[STALL-9] the arguments of a step are bounded together: what does not fit is refused, and smaller calls after it are made", () => {
+  const large = { text: "x".repeat(200_000) };
+  const calls = read(...Array.from({ length: 60 }, () => ({ name: "a", arguments: large })), {
+    name: "a",
+    arguments: {},
+  });
+  const made = calls.filter(({ fault }) => fault === undefined);
+  expect(made.length).toBe(Math.floor(MAX_STEP_BYTES / 200_100) + 1);
+  expect(calls.at(-1)?.fault).toBeUndefined();
+  const [refused] = calls.filter(({ fault }) => fault !== undefined);
+  expect(refused).toMatchObject({ arguments: { _raw: "" }, fault: { code: "payload_too_large" } });
+  const asText = read(...Array.from({ length: 60 }, () => ({ name: "a", arguments: JSON.stringify(large) })));
+  expect(asText.filter(({ fault }) => fault === undefined).length).toBe(Math.floor(MAX_STEP_BYTES / 200_100));
 });

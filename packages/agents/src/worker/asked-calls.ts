@@ -1,7 +1,10 @@
 // The calls of a brain's answer in the form that the worker uses: each has a possible tool name, an alias that is unique within
 // the step, and arguments that are an object - or the reason why they are not.
+//   AC1. The arguments of one step are bounded together: planning, writing and reading them is work in one piece, and other
+//        tenants wait for it. A call beyond the bound is refused; the model is told and asks for it in a later step.
 //   The model knows the call by its alias. Models leave ids out and repeat them (W-03), so the alias is never a key.
 
+import { roughBytes } from "@toolplane/engine";
 import { type JsonObject, parseRawArguments, storableText, ToolplaneError } from "@toolplane/protocol";
 import { isToolName } from "@toolplane/protocol/registry";
 import type { BrainToolCall } from "../brains/brain.ts";
@@ -29,6 +32,9 @@ const MAX_KEPT_CALLS = 256;
  */
 const MAX_SHOWN_CHARS = 128 * 1024;
 
+/** Some 50 ms of work, and twice the largest arguments of one call. */
+export const MAX_STEP_BYTES = 2 * 1024 * 1024;
+
 const cut = (text: string, length: number): string => storableText(text.slice(0, length));
 
 const noSuchName = (): ToolplaneError =>
@@ -36,6 +42,24 @@ const noSuchName = (): ToolplaneError =>
     "not_found",
     "no tool has such a name: names are letters, digits, _ and -; use one that is offered",
   );
+
+const tooMuch = (): ToolplaneError =>
+  new ToolplaneError(
+    "payload_too_large",
+    `the arguments of one step have at most ${MAX_STEP_BYTES} bytes together: this call was not made; ask for it in the next step`,
+    { detail: { max_bytes: MAX_STEP_BYTES } },
+  );
+
+/** Whether a call's arguments still fit into the step. Those that do not fit take no room. */
+const createStepRoom = (): ((raw: unknown) => boolean) => {
+  let left = MAX_STEP_BYTES;
+  return (raw) => {
+    const bytes = roughBytes(raw, left + 1);
+    if (bytes > left) return false;
+    left -= bytes;
+    return true;
+  };
+};
 
 const readArguments = (raw: unknown): Pick<AskedCall, "arguments" | "fault"> => {
   try {
@@ -48,6 +72,11 @@ const readArguments = (raw: unknown): Pick<AskedCall, "arguments" | "fault"> => 
     return { arguments: { _raw: typeof raw === "string" ? cut(raw, MAX_RAW_CHARS) : "" }, fault };
   }
 };
+
+const leftOut = (raw: unknown): Pick<AskedCall, "arguments" | "fault"> => ({
+  arguments: { _raw: typeof raw === "string" ? cut(raw, MAX_RAW_CHARS) : "" },
+  fault: tooMuch(),
+});
 
 const shownOf = (id: string, name: string, args: unknown): JsonObject =>
   thoughtToolCalls([{ id, name, arguments: args }])[0] ?? {};
@@ -68,13 +97,15 @@ const fitShown = (calls: readonly AskedCall[]): readonly AskedCall[] => {
 };
 
 /** Entries that are no objects, or have no name, are dropped. */
-export const readAskedCalls = (calls: readonly BrainToolCall[], stepNumber: number): readonly AskedCall[] =>
-  fitShown(
+export const readAskedCalls = (calls: readonly BrainToolCall[], stepNumber: number): readonly AskedCall[] => {
+  const hasRoom = createStepRoom();
+  return fitShown(
     planToolCalls(calls.slice(0, MAX_KEPT_CALLS), stepNumber).map(({ id, name: written, arguments: given }) => {
       const name = shownToolName(written);
-      const read = readArguments(given);
+      const read = hasRoom(given) ? readArguments(given) : leftOut(given);
       const fault = isToolName(written) ? read.fault : noSuchName();
       const raw = read.fault === undefined ? read.arguments : (read.arguments._raw ?? "");
       return { alias: id, name, ...read, fault, shown: shownOf(id, name, raw) };
     }),
   );
+};

@@ -31,6 +31,9 @@ export interface HttpExecutorOptions {
 
 const isFilled = (value: object | undefined): value is object => value !== undefined && Object.keys(value).length > 0;
 
+const refuse = (message: string, path: string): ToolplaneError =>
+  new ToolplaneError("bad_request", message, { detail: { path } });
+
 /** Only answers say whether a request may be tried again in the same run (PA3); a request without an answer is not. */
 const onceOnly = (error: unknown): unknown => {
   if (!isToolplaneError(error)) return error;
@@ -43,25 +46,56 @@ const onceOnly = (error: unknown): unknown => {
 const planOf = (definition: ToolDefinition): HttpPlan => {
   if (isJina(definition)) return createJinaPlan(definition);
   if (isFilled(definition.options.openapi)) return createOpenapiPlan(definition);
-  throw new ToolplaneError(
-    "bad_request",
-    `${definition.tool_name} is no HTTP operation: its options have neither openapi nor jina`,
+  throw refuse(
+    "a tool of the target openapi needs options.openapi with a base_url, or options.jina with a mode: add one of them",
+    "$.options",
   );
+};
+
+/** A definition of an earlier version of the plane may say what is refused today: then its call says what is wrong with it. */
+const planStored = (definition: ToolDefinition): HttpPlan => {
+  try {
+    return planOf(definition);
+  } catch (error) {
+    if (!isToolplaneError(error)) throw error;
+    const { code, message, detail } = error;
+    const name = definition.tool_name;
+    throw new ToolplaneError(code, `the definition of ${name} cannot be run: ${message}`, {
+      detail: { ...detail, definition: name },
+      cause: error,
+    });
+  }
 };
 
 /** For the registration: a definition that could not be run is refused with the same sentence as its call would be. */
 export const checkHttpDefinition = (definition: ToolDefinition): void => {
-  const { jina, openapi } = definition.options;
-  if (isFilled(jina) || isFilled(openapi)) planOf(definition);
+  planOf(definition);
+  const empty = (["jina", "openapi"] as const).find((key) => {
+    const given = definition.options[key];
+    return given !== undefined && !isFilled(given);
+  });
+  if (empty !== undefined)
+    throw refuse(`options.${empty} is empty and does nothing: fill it in, or leave it out`, `$.options.${empty}`);
 };
 
 export const createHttpExecutor = ({ within, now, token }: HttpExecutorOptions): Executor => {
   // The runner passes the same frozen definition for every call that was made with it.
   const plans = new WeakMap<ToolDefinition, HttpPlan>();
   const planFor = (definition: ToolDefinition): HttpPlan => {
-    const known = plans.get(definition) ?? planOf(definition);
+    const known = plans.get(definition) ?? planStored(definition);
     plans.set(definition, known);
     return known;
+  };
+
+  /** Plans that were run without the key that they can do without: said once, because it is so for every call. */
+  const saidWithoutKey = new WeakSet<HttpPlan>();
+  const sayWithoutKey = (plan: HttpPlan, variable: string, { log }: ExecuteContext): void => {
+    if (saidWithoutKey.has(plan)) return;
+    saidWithoutKey.add(plan);
+    log.warn("the Jina reader is asked without a key: it lets fewer requests through", {
+      variable,
+      todo: `set ${variable} where the tool runs, and list it in secrets.allow_env of toolplane.yaml`,
+    });
   };
 
   const profileOf = ({ definition, definitionHash }: PinnedDefinition): ToolProfile => {
@@ -95,7 +129,9 @@ export const createHttpExecutor = ({ within, now, token }: HttpExecutorOptions):
     } catch (error) {
       if (limit?.aborted === true && !signal.aborted)
         throw onceOnly(
-          new ToolplaneError("tool_timeout", `the API did not answer within ${(timeoutMs ?? 0) / 1_000} s`),
+          new ToolplaneError("tool_timeout", `the API did not answer within ${(timeoutMs ?? 0) / 1_000} s`, {
+            detail: { limit: "timeout_s" },
+          }),
         );
       throw onceOnly(error);
     }
@@ -110,6 +146,7 @@ export const createHttpExecutor = ({ within, now, token }: HttpExecutorOptions):
       const plan = planFor(definition);
       const { secrets, idempotencyKey, log, scrub } = context;
       const request = plan.request({ arguments: call.arguments, secrets, idempotencyKey, boundary: token() });
+      if (request.withoutKey !== undefined) sayWithoutKey(plan, request.withoutKey, context);
       if (request.leftOut.length > 0)
         log.warn("arguments with secret values were not sent: they would be part of the address", {
           arguments: request.leftOut.join(", "),

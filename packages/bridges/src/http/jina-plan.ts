@@ -116,6 +116,7 @@ const planRequest = (means: PlanMeans, ground: Ground): HttpRequest => {
     body: sent.body === undefined ? undefined : JSON.stringify(sent.body),
     leftOut: sent.leftOut,
     dropped: sent.dropped,
+    ...(key === undefined ? { withoutKey: settings.authEnv } : {}),
   };
 };
 

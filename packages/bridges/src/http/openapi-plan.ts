@@ -3,6 +3,7 @@
 import { resolveOptions, type ToolDefinition } from "@toolplane/protocol";
 import type { HttpPlan } from "./http-plan.ts";
 import { readOperation } from "./operation.ts";
+import { checkAuthPlace } from "./plan-auth.ts";
 import { planRequest } from "./plan-request.ts";
 
 export const createOpenapiPlan = (definition: ToolDefinition): HttpPlan => {
@@ -10,6 +11,7 @@ export const createOpenapiPlan = (definition: ToolDefinition): HttpPlan => {
   const { secretsInUrl } = resolveOptions(definition.options);
   const envs = definition.options.envs ?? {};
   const { auth, allowHosts, timeoutMs, baseUrl } = operation;
+  checkAuthPlace(auth, secretsInUrl);
   return {
     declared: { secrets: auth === undefined ? [] : [auth.env], envs, sentTo: new URL(baseUrl).hostname },
     allowHosts,

@@ -3,6 +3,7 @@
 
 import { parseWith, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { hasForeignCharacter, leadsUpwards } from "./path-rules.ts";
 import { type HttpAuth, parseAuthScheme } from "./plan-auth.ts";
 
 const text = z.string().min(1).max(2_048);
@@ -122,10 +123,32 @@ const readParameter = (given: z.infer<typeof parameter>): HttpParameter => {
 const firstSeconds = (...given: readonly unknown[]): number | undefined =>
   given.find((value): value is number => typeof value === "number" && value > 0 && Number.isFinite(value));
 
+const refuse = (key: string, why: string): ToolplaneError =>
+  new ToolplaneError("bad_request", `options.openapi.${key} ${why}`, { detail: { path: `$.options.openapi.${key}` } });
+
 const baseOf = (address: string): URL => {
   const url = URL.parse(address);
-  if (url !== null && url.search === "" && url.hash === "") return url;
-  throw new ToolplaneError("bad_request", "options.openapi.base_url is not an address, or has a query or a fragment");
+  const isHttp = url?.protocol === "https:" || url?.protocol === "http:";
+  if (url === null || !isHttp || url.search !== "" || url.hash !== "")
+    throw refuse("base_url", "is not an http address, or has a query or a fragment");
+  if (url.username !== "" || url.password !== "")
+    throw refuse("base_url", "has a user or a password, which would be stored and logged: use auth");
+  return url;
+};
+
+const pathOf = (path: string): string => {
+  if (hasForeignCharacter(path)) throw refuse("path", "has a character that a path cannot have, such as ? or #");
+  if (leadsUpwards(path)) throw refuse("path", 'has a part "." or "..", which leads to another resource');
+  return path;
+};
+
+const METHOD = /^[A-Z]{1,32}$/u;
+const REFUSED_METHODS: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"]);
+
+const methodOf = (given: string): string => {
+  const method = given.toUpperCase();
+  if (!METHOD.test(method) || REFUSED_METHODS.has(method)) throw refuse("method", "is not a method that can be sent");
+  return method;
 };
 
 export const readOperation = ({ options }: ToolDefinition): HttpOperation => {
@@ -133,9 +156,9 @@ export const readOperation = ({ options }: ToolDefinition): HttpOperation => {
   const base = baseOf(given.base_url);
   const limit = firstSeconds(given.timeout_s, given.timeout, options.timeout_s, options.timeout);
   return {
-    method: (given.method ?? "GET").toUpperCase(),
+    method: methodOf(given.method ?? "GET"),
     baseUrl: base.href.replace(/\/+$/u, ""),
-    path: given.path ?? "",
+    path: pathOf(given.path ?? ""),
     allowHosts: given.allow_hosts ?? [base.hostname],
     parameters: given.parameters?.map(readParameter),
     body: given.body && {

@@ -36,7 +36,7 @@ const decode = ({ body, contentType }: HttpAnswer): string => {
   try {
     return new TextDecoder(charset).decode(body);
   } catch {
-    // A charset that nobody knows.
+    // An unknown charset.
     return new TextDecoder().decode(body);
   }
 };

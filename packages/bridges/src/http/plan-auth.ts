@@ -33,7 +33,16 @@ export interface SentAuth {
 
 const NOTHING: SentAuth = { headers: {}, query: [], cookies: [] };
 
-export const planAuth = (auth: HttpAuth | undefined, value: string | undefined, secretsInUrl: boolean): SentAuth => {
+/** A query is part of the address, and addresses are logged by everybody on the way. */
+export const checkAuthPlace = (auth: HttpAuth | undefined, secretsInUrl: boolean): void => {
+  if (auth?.kind !== "query" || secretsInUrl) return;
+  throw refuse(
+    `auth.scheme query:${auth.name} would put the value of ${auth.env} into the address: set options.secrets_in_url to allow it`,
+  );
+};
+
+/** Of a credential whose place was checked. */
+export const planAuth = (auth: HttpAuth | undefined, value: string | undefined): SentAuth => {
   if (auth === undefined || value === undefined) return NOTHING;
   switch (auth.kind) {
     case "bearer":
@@ -45,9 +54,6 @@ export const planAuth = (auth: HttpAuth | undefined, value: string | undefined, 
     case "cookie":
       return { ...NOTHING, cookies: [[auth.name, value]] };
     case "query":
-      if (secretsInUrl) return { ...NOTHING, query: [[auth.name, value]] };
-      throw refuse(
-        `auth.scheme query:${auth.name} would put the value of ${auth.env} into the address: set options.secrets_in_url to allow it`,
-      );
+      return { ...NOTHING, query: [[auth.name, value]] };
   }
 };

@@ -92,6 +92,13 @@ describe("[HTTP-2-2] arguments cannot lead a request elsewhere", () => {
     ["/{a}/{b}", { a: "x", b: ".." }],
     ["/x{a}", { a: "" }],
     ["/{a}", { a: "" }],
+    ["/{a}", { a: "../../etc/passwd" }],
+    ["/{a}", { a: "x/../y" }],
+    ["/{a}", { a: "x/.." }],
+    ["/{a}", { a: "./x" }],
+    ["/{a}", { a: "..;/" }],
+    ["/{a}", { a: "..\\x" }],
+    ["/{a}{b}", { a: ".", b: "./x" }],
     ["/.{a}", { a: "." }],
     ["/%2e{a}", { a: "." }],
     ["/{a}", {}],
@@ -115,15 +122,22 @@ describe("[HTTP-2-2] arguments cannot lead a request elsewhere", () => {
     ).toThrow();
   });
 
-  test.each(["//evil.example", "/\\evil.example", "@evil.example", "https://evil.example/", "..;/", "\u2025/"])(
-    "a path parameter %j stays below the base address",
-    (value) => {
-      const { url } = requestOf({ path: "/{a}", parameters: [{ name: "a", in: "path" }] }, { a: value });
-      expect(new URL(url).origin).toBe("https://api.example.com");
-      expect(new URL(url).pathname.startsWith("/v1/")).toBe(true);
-      expect(new URL(url).pathname.split("/")).toHaveLength(3);
-    },
-  );
+  test.each([
+    "//evil.example",
+    "/\\evil.example",
+    "@evil.example",
+    "https://evil.example/",
+    "a/b",
+    ".../x",
+    "..a/b..",
+    "%2e%2e",
+    "\u2025/",
+  ])("a path parameter %j stays below the base address", (value) => {
+    const { url } = requestOf({ path: "/{a}", parameters: [{ name: "a", in: "path" }] }, { a: value });
+    expect(new URL(url).origin).toBe("https://api.example.com");
+    expect(new URL(url).pathname.startsWith("/v1/")).toBe(true);
+    expect(new URL(url).pathname.split("/")).toHaveLength(3);
+  });
 
   test("members of prototypes are no arguments", () => {
     const parameters = [
@@ -196,6 +210,12 @@ describe("options", () => {
   test.each([
     [{ base_url: "not an address" }, "base_url"],
     [{ base_url: "https://a/?q=1" }, "base_url"],
+    [{ base_url: "ftp://a" }, "base_url"],
+    [{ base_url: "https://eve:pw@a" }, "base_url"],
+    [{ base_url: "https://a", path: "/a?b=1" }, "path"],
+    [{ base_url: "https://a", path: "/a/../b" }, "path"],
+    [{ base_url: "https://a", method: "TRACE" }, "method"],
+    [{ base_url: "https://a", auth: { scheme: "query:key", env: "K" } }, "secrets_in_url"],
     [{ base_url: "https://a", odd: 1 }, "odd"],
     [{ base_url: "https://a", auth: { scheme: "digest", env: "K" } }, "auth.scheme"],
     [{ base_url: "https://a", auth: { scheme: "header:a b", env: "K" } }, "auth.scheme"],

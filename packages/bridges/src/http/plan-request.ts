@@ -6,6 +6,7 @@
 
 import { type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
 import type { HttpOperation, HttpParameter } from "./operation.ts";
+import { leadsUpwards } from "./path-rules.ts";
 import { planAuth } from "./plan-auth.ts";
 import { writeBody } from "./write-body.ts";
 import { encodeText, isAbsent, writeCookie, writeHeader, writePairs, writePath } from "./write-parameter.ts";
@@ -31,6 +32,8 @@ export interface HttpRequest {
   readonly leftOut: readonly string[];
   /** Arguments that were not sent because the request has no place for them. */
   readonly dropped?: readonly string[] | undefined;
+  /** The variable whose value would have been the credential: the request is sent without one. */
+  readonly withoutKey?: string | undefined;
 }
 
 const PLACE = /\{([^{}]*)\}/gu;
@@ -65,27 +68,23 @@ const own = (args: JsonObject, name: string): JsonValue | undefined =>
 
 const isInUrl = ({ in: place }: HttpParameter): boolean => place === "path" || place === "query";
 
-/** Characters that an address parser drops, turns into "/" or reads as the end of the path. */
-const NOT_OF_A_PATH = /[\s\p{Cc}\\?#]/u;
-
-/**
- * A part `.` or `..`, also written "%2e", which an address parser reads as a dot, and also with a parameter behind it: servers that
- * cut `;...` off after the check would go up.
- */
-const UPWARDS = /^(?:\.|%2e){1,2}(?:;.*)?$/iu;
-
-export const leadsUpwards = (path: string): boolean => path.split("/").some((segment) => UPWARDS.test(segment));
+/** Names the parameter whose value does it, if it is one alone. */
+const leadsElsewhere = (values: ReadonlyMap<string, string>): ToolplaneError => {
+  const name = [...values].find(([, value]) => leadsUpwards(value))?.[0];
+  const what = name === undefined ? "the path would have" : `the value of ${name} has`;
+  return new ToolplaneError(
+    "bad_request",
+    `${what} a part "." or "..", which leads to another resource: send a value without such a part`,
+  );
+};
 
 const expandPath = (path: string, values: ReadonlyMap<string, string>): string => {
-  if (NOT_OF_A_PATH.test(path))
-    throw new ToolplaneError("bad_request", "options.openapi.path has a character that a path cannot have");
   const written = path.replace(PLACE, (_place, name: string) => {
     const value = values.get(name);
     if (value === undefined) throw new ToolplaneError("bad_request", `the path needs a value for ${name}`);
     return value;
   });
-  if (leadsUpwards(written))
-    throw new ToolplaneError("bad_request", "a part of the path would be . or .. and lead elsewhere");
+  if (leadsUpwards(written)) throw leadsElsewhere(values);
   return written === "" || written.startsWith("/") ? written : `/${written}`;
 };
 
@@ -119,7 +118,7 @@ export const planRequest = (operation: HttpOperation, means: RequestMeans): Http
       return isAbsent(value) ? [] : [[parameter, value] as const];
     });
 
-  const auth = planAuth(operation.auth, means.credential, secretsInUrl);
+  const auth = planAuth(operation.auth, means.credential);
   const values = new Map(at("path").map((parameter) => [parameter.name, writePath(parameter, valueAt(parameter))]));
   const query = [
     ...at("query").flatMap((parameter) => writePairs(parameter, valueAt(parameter))),

@@ -1,6 +1,6 @@
 // The value of a parameter as text, by the styles of OpenAPI. Values are data: whatever could end a segment, a pair, a header or
 // a cookie is percent-encoded, and a line end in a header is refused by the egress guard.
-//   WP1. A path parameter is never empty, "." or "..": the request would reach another resource.
+//   WP1. A path parameter is never empty, "." or "..": the request would reach another resource. plan-request.ts looks at the whole path.
 //   WP2. A value inside an array or an object that is itself an array or an object is written as JSON, except by deepObject.
 
 import { isRecord, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";

@@ -5,3 +5,4 @@ export { createMcpExecutor } from "./mcp-executor.ts";
 export { createMcpHttp } from "./mcp-http.ts";
 export { createMcpLink, type McpLink, type McpTransport } from "./mcp-link.ts";
 export { createMcpPipe } from "./mcp-pipe.ts";
+export type { ElicitationPolicy } from "./plan-elicitation.ts";

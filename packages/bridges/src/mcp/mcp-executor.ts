@@ -2,7 +2,7 @@
 // reads its text between the marks of something from outside, and control keys mean nothing in it (I11).
 
 import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
-import { type JsonObject, type JsonValue, resolveOptions, ToolplaneError } from "@toolplane/protocol";
+import { isRecord, type JsonObject, type JsonValue, resolveOptions, ToolplaneError } from "@toolplane/protocol";
 import { type Executor, ToolError, type ToolProfile, toolResult } from "@toolplane/sdk";
 import type { DefinedMcpTool } from "./mcp-definitions.ts";
 import type { McpCallAnswer, McpLink } from "./mcp-link.ts";
@@ -37,6 +37,12 @@ const resultOf = ({ content, structuredContent }: McpCallAnswer): JsonObject => 
   ...(structuredContent === undefined ? {} : { structuredContent: structuredContent as JsonValue }),
 });
 
+const ELICITATION_TODO =
+  "if its question is a form with defaults, set elicitation: defaults for the server in toolplane.yaml";
+
+const askedFor = ({ data }: SdkError): string =>
+  isRecord(data) && typeof data.method === "string" ? data.method : "input";
+
 /** What went wrong between the server and the SDK, in words for the caller. */
 const understand = (server: string, error: unknown): unknown => {
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
@@ -46,6 +52,12 @@ const understand = (server: string, error: unknown): unknown => {
       detail: { code: error.code },
       cause: error,
     });
+  if (error instanceof SdkError && error.code === SdkErrorCode.CapabilityNotSupported)
+    return new ToolError(
+      "tool_error",
+      `MCP server ${server} asked for ${askedFor(error)} before it would answer, which is refused: Toolplane gives it no model, no person and no files`,
+      { detail: { todo: ELICITATION_TODO }, cause: error },
+    );
   // The SDK could not go on with the call: an answer against the protocol, or a question that no handler takes.
   if (error instanceof SdkError)
     return new ToolError("tool_error", `MCP server ${server}: ${error.message}`, {
@@ -84,7 +96,9 @@ export const createMcpExecutor = ({ server, link, tools, now, whyChanged }: McpE
         throw understand(server, error);
       }
       const text = textOf(answer.content);
-      if (answer.isError === true) throw new ToolError("tool_error", text === "" ? "the tool failed" : text);
+      // A tool that failed may have failed because its question was declined: the caller is told both.
+      if (answer.isError === true)
+        throw new ToolError("tool_error", [text === "" ? "the tool failed" : text, ...answer.declined].join("; "));
       return toolResult({
         status: "success",
         result: resultOf(answer),

@@ -1,6 +1,9 @@
 // The connection to one MCP server: opened when it is needed, opened again after it broke. Crashes in a row make the next start wait
 // longer, and open a breaker (hosts/plan-restart.ts).
-//   - What the server asks of us (sampling, elicitation, roots) is refused in words: a tool's server gets no model and no person.
+//   - What the server asks of us (sampling, roots, and elicitation unless the entry says otherwise) is refused in words: a tool's
+//     server gets no model and no person.
+//   - An `input_required` result (2026-07-28) is answered by the SDK through the same handlers; it gives the server's `requestState`
+//     back as it came.
 //   - The caller's token and identity are not passed on; a server gets the arguments and the trace.
 
 import {
@@ -17,6 +20,8 @@ import type { HostStatus } from "../hosts/host.ts";
 import { DEFAULT_HOST_LIMITS } from "../hosts/host-limits.ts";
 import { NO_CRASHES, planAnswered, planCrash, planStart, type RestartState } from "../hosts/plan-restart.ts";
 import type { ListedMcpTool } from "./mcp-definitions.ts";
+import { createMcpQuestions } from "./mcp-questions.ts";
+import type { ElicitationPolicy } from "./plan-elicitation.ts";
 
 /** The SDK's; of a program, also how it ended, its process and its last words. */
 export type McpTransport = Transport & {
@@ -31,6 +36,8 @@ export type McpStatus = Pick<HostStatus, "processes" | "starts" | "crashes" | "b
 export interface McpLinkOptions {
   readonly name: string;
   readonly version: string;
+  /** How the server's questions to a person are answered. */
+  readonly elicitation: ElicitationPolicy;
   /** A new transport for each connection. */
   readonly open: () => McpTransport;
   readonly log: Log;
@@ -54,6 +61,8 @@ export interface McpCallAnswer {
   readonly content: readonly JsonObject[];
   readonly structuredContent?: unknown;
   readonly isError?: boolean | undefined;
+  /** Questions of the server that were declined while the call ran, in words. */
+  readonly declined: readonly string[];
 }
 
 export interface McpLink {
@@ -83,6 +92,7 @@ const isClosed = (error: unknown): boolean => error instanceof SdkError && error
 export const createMcpLink = (options: McpLinkOptions): McpLink => {
   const { name, log, now } = options;
   const stopped = new AbortController();
+  const questions = createMcpQuestions(options);
   let restarts: RestartState = NO_CRASHES;
   let current: Promise<Connected> | undefined;
   let isUp = false;
@@ -104,8 +114,9 @@ export const createMcpLink = (options: McpLinkOptions): McpLink => {
     answered = 0;
     const client = new Client(
       { name: "toolplane", version: options.version },
-      { capabilities: {}, versionNegotiation: { mode: "auto" } },
+      { capabilities: questions.capabilities, versionNegotiation: { mode: "auto" } },
     );
+    questions.answer(client);
     client.fallbackRequestHandler = async ({ method }) => {
       log.warn("a request of an MCP server was refused", { server: name, method });
       throw refuseRequest(name, method);
@@ -183,18 +194,21 @@ export const createMcpLink = (options: McpLinkOptions): McpLink => {
     async callTool({ tool, arguments: args, meta, signal, timeoutMs, progress }) {
       const { client, why } = await connection(signal);
       inFlight += 1;
+      const asked = questions.listen();
       try {
         const answer = await client.callTool(
           { name: tool, arguments: args, _meta: meta },
           {
             signal,
             timeout: timeoutMs,
+            // Rounds of questions included.
+            maxTotalTimeout: timeoutMs,
             onprogress: (said) => progress(JSON.parse(JSON.stringify(said)) as JsonObject),
           },
         );
         restarts = planAnswered(restarts);
         answered += 1;
-        return answer as unknown as McpCallAnswer;
+        return { ...(answer as unknown as Omit<McpCallAnswer, "declined">), declined: asked.declined };
       } catch (error) {
         if (isClosed(error))
           throw new ToolplaneError(
@@ -204,6 +218,7 @@ export const createMcpLink = (options: McpLinkOptions): McpLink => {
           );
         throw error;
       } finally {
+        asked.stop();
         inFlight -= 1;
       }
     },

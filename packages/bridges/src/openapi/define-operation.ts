@@ -1,8 +1,8 @@
 // From one operation of a document to one tool definition. The definition holds all that the executor needs.
 
 import { isRecord, type JsonObject, type JsonValue, PROTOCOL_VERSION } from "@toolplane/protocol";
+import { leadsUpwards } from "../http/path-rules.ts";
 import type { HttpAuth } from "../http/plan-auth.ts";
-import { leadsUpwards } from "../http/plan-request.ts";
 import { isJsonType } from "../http/write-body.ts";
 import { cleanText } from "./clean-text.ts";
 import type { ConvertedSchema, SchemaConverter } from "./convert-schema.ts";
@@ -118,7 +118,7 @@ export const defineOperation = (
   const { method, path, operationId, toolName } = operation;
   if (method === "trace") throw refuse("TRACE requests are not sent");
   if (NOT_OF_A_PATH.test(path)) throw refuse("its path has a query or a character that a path cannot have");
-  if (leadsUpwards(path.replaceAll(/%3b/giu, ";"))) throw refuse("a part of its path is . or .. and leads elsewhere");
+  if (leadsUpwards(path)) throw refuse("a part of its path is . or .. and leads elsewhere");
   const planned = planParameters(operation, references, converter, auth);
   const body = WITHOUT_BODY.has(method) ? undefined : planBody(operation, references, converter);
   const bodyName = planned.parameters.some(({ argument }) => argument === "body") ? "request_body" : "body";

@@ -338,3 +338,43 @@ describe("schemas", () => {
     });
   });
 });
+
+describe("[HTTP-3-2] anchors", () => {
+  const withBody = (schema: JsonObject, schemas: JsonObject = {}) =>
+    importSample(
+      documentWith(
+        {
+          "/a": {
+            post: { operationId: "a", requestBody: { content: { "application/json": { schema } } }, responses: {} },
+          },
+        },
+        { openapi: "3.1.0", components: { schemas } },
+      ),
+    );
+
+  test("a reference by anchor leads to the schema that has it, also inside a list, and not to a value that looks like one", () => {
+    const { definition } = onlyTool(
+      withBody(
+        { type: "object", properties: { pet: { $ref: "#pet" }, also: { $ref: "#/components/schemas/Pet" } } },
+        {
+          Pet: { $anchor: "pet", type: "object", properties: { default: { $ref: "#odd" } } },
+          Other: { allOf: [{ $anchor: "odd", type: "integer" }], example: { $anchor: "pet" } },
+        },
+      ),
+    );
+    expect(definition.parameters).toMatchObject({
+      properties: {
+        body: { properties: { pet: { $ref: "#/$defs/Pet" }, also: { $ref: "#/$defs/Pet" } } },
+      },
+      $defs: { Pet: { properties: { default: { $ref: expect.stringMatching(/^#\/\$defs\/0_/u) } } } },
+    });
+  });
+
+  test.each([
+    ["that no schema has", {}],
+    ["that two schemas have", { A: { $anchor: "pet", type: "string" }, B: { $anchor: "pet", type: "string" } }],
+  ])("an anchor %s is named with its operation; nothing else suffers", (why, schemas) => {
+    const { tools, refused } = withBody({ $ref: "#pet" }, schemas);
+    expect([tools, refused]).toEqual([[], [expect.objectContaining({ reason: expect.stringContaining(why) })]]);
+  });
+});

@@ -4,6 +4,7 @@
 //   RF3. Members are own members: `#/__proto__` leads nowhere.
 
 import { isRecord, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
+import { type Anchors, findAnchors } from "./anchors.ts";
 
 /** Another file of the document, parsed. `path` is as the reference says, relative to the file it stands in. */
 export type LoadFile = (path: string, from: string) => { readonly file: string; readonly value: JsonValue };
@@ -46,8 +47,6 @@ export const referenceIn = (value: JsonValue | undefined): string | undefined =>
 };
 
 const at = (value: JsonValue, pointer: string, reference: string): JsonValue => {
-  if (pointer !== "" && !pointer.startsWith("/"))
-    throw refuse(`the reference ${shown(reference)} names an anchor; only paths such as #/components/... are followed`);
   let found: JsonValue | undefined = value;
   for (const part of pointer.split("/").slice(1)) {
     const name = decode(part);
@@ -58,6 +57,8 @@ const at = (value: JsonValue, pointer: string, reference: string): JsonValue => 
   return found;
 };
 
+const isAnchor = (fragment: string): boolean => fragment !== "" && !fragment.startsWith("/");
+
 /** Two spellings of one place have one key. */
 const keyOf = (file: string, pointer: string): string => {
   const parts = pointer.split("/").map((part) => decode(part).replaceAll("~", "~0").replaceAll("/", "~1"));
@@ -66,6 +67,17 @@ const keyOf = (file: string, pointer: string): string => {
 
 export const createReferences = (root: Located<JsonObject>, load: LoadFile): References => {
   const files = new Map<string, JsonValue>([[root.file, root.value]]);
+
+  const anchors = new Map<string, Anchors>();
+  const anchored = (file: string, name: string, reference: string): string => {
+    const known = anchors.get(file) ?? findAnchors(files.get(file) ?? null);
+    anchors.set(file, known);
+    const pointer = known.get(decode(name));
+    if (typeof pointer === "string") return pointer;
+    throw refuse(
+      `the reference ${shown(reference)} names an anchor ${pointer === null ? "that two schemas have" : "that no schema has"}`,
+    );
+  };
 
   const find: References["find"] = (reference, from) => {
     const [path = "", pointer = ""] = reference.split("#", 2);
@@ -77,7 +89,8 @@ export const createReferences = (root: Located<JsonObject>, load: LoadFile): Ref
       ({ file } = loaded);
       files.set(file, loaded.value);
     }
-    return { value: at(files.get(file) ?? null, pointer, reference), file, key: keyOf(file, pointer) };
+    const place = isAnchor(pointer) ? anchored(file, pointer, reference) : pointer;
+    return { value: at(files.get(file) ?? null, place, reference), file, key: keyOf(file, place) };
   };
 
   return {

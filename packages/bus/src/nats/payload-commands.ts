@@ -26,7 +26,7 @@ export interface PayloadCommandsDeps {
   readonly flush: () => Promise<void>;
 }
 
-/** Nobody got the command. */
+/** No program received the command. */
 const UNHEARD = "unheard";
 
 /** A server answers a ping in milliseconds. */

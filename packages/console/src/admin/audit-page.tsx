@@ -3,12 +3,13 @@
 import type { ReactNode } from "react";
 import { projectPath } from "../api/request.ts";
 import { usePages } from "../api/use-pages.ts";
-import { MoreButton } from "../parts/more-button.tsx";
+import { ListOf } from "../parts/list-of.tsx";
 import { Page } from "../parts/section.tsx";
-import { Empty, Show } from "../parts/states.tsx";
+import { Empty } from "../parts/states.tsx";
 import { When } from "../parts/when.tsx";
-import { WideTable } from "../parts/wide-table.tsx";
+import { Link } from "../router/use-place.tsx";
 import { Text } from "../text/text.tsx";
+import { actWords, detailWords, placeOfSubject } from "./audit-words.ts";
 
 interface Entry {
   readonly audit_id: string;
@@ -23,58 +24,61 @@ interface Entry {
 
 const DETAIL_CHARS = 300;
 
+const EntryRow = ({ project, entry }: { readonly project: string; readonly entry: Entry }): ReactNode => {
+  const place = placeOfSubject(project, entry.act, entry.subject);
+  const subject = <Text most={150}>{entry.subject ?? ""}</Text>;
+  const details = detailWords(entry.detail);
+  return (
+    <li className="row act">
+      <span className="row-name">
+        <Text most={100}>{actWords(entry.act)}</Text>
+      </span>
+      <span className="row-text">{place === undefined ? subject : <Link to={place}>{subject}</Link>}</span>
+      <span className="row-end muted">
+        <span>
+          <Text most={100}>{entry.actor ?? ""}</Text> {[entry.role, entry.door].filter(Boolean).join(", ")}
+        </span>
+        <When at={entry.at} />
+      </span>
+      {details.length > 0 && (
+        <dl className="act-detail">
+          {details.map(([name, value]) => (
+            <div key={name}>
+              <dt>
+                <Text most={64}>{name}</Text>
+              </dt>
+              <dd>
+                <Text most={DETAIL_CHARS}>{value}</Text>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </li>
+  );
+};
+
 export const AuditPage = ({ project }: { readonly project: string }): ReactNode => {
   const entries = usePages<Entry>(projectPath(project, "audit"), { limit: 100 });
   return (
-    <Page title="Audit" lead="Acts that changed something in this project.">
-      <Show what="the audit" value={entries.items} problem={entries.problem} reload={entries.reload}>
-        {(items) =>
-          items.length === 0 ? (
-            <Empty title="No act yet">
-              <p>Registering a tool, approving a call, stopping a turn and other acts are recorded here.</p>
-            </Empty>
-          ) : (
-            <>
-              <WideTable label="Acts, newest first">
-                <thead>
-                  <tr>
-                    <th scope="col">When</th>
-                    <th scope="col">Act</th>
-                    <th scope="col">About</th>
-                    <th scope="col">By</th>
-                    <th scope="col">Detail</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {items.map((entry) => (
-                    <tr key={entry.audit_id}>
-                      <td>
-                        <When at={entry.at} />
-                      </td>
-                      <td className="whole">
-                        <Text most={100}>{entry.act}</Text>
-                      </td>
-                      <td>
-                        <Text most={150}>{entry.subject ?? ""}</Text>
-                      </td>
-                      <td>
-                        <Text most={100}>{entry.actor ?? ""}</Text>{" "}
-                        <span className="muted">{[entry.role, entry.door].filter(Boolean).join(", ")}</span>
-                      </td>
-                      <td className="muted">
-                        <Text most={DETAIL_CHARS}>
-                          {entry.detail === null ? "" : (JSON.stringify(entry.detail) ?? "")}
-                        </Text>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </WideTable>
-              <MoreButton more={entries.more} />
-            </>
-          )
+    <Page title="Audit" lead="Acts that changed something in this project, and the person or program behind each.">
+      <ListOf
+        what="the audit"
+        list={entries}
+        empty={
+          <Empty title="No act yet">
+            <p>Registering a tool, approving a call, stopping a turn and other acts are recorded here.</p>
+          </Empty>
         }
-      </Show>
+      >
+        {(items) => (
+          <ul className="rows" aria-label="Acts, newest first">
+            {items.map((entry) => (
+              <EntryRow key={entry.audit_id} project={project} entry={entry} />
+            ))}
+          </ul>
+        )}
+      </ListOf>
     </Page>
   );
 };

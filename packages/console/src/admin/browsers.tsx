@@ -5,12 +5,13 @@ import { request } from "../api/request.ts";
 import { useAct } from "../api/use-act.ts";
 import { usePages } from "../api/use-pages.ts";
 import { Button } from "../parts/button.tsx";
-import { MoreButton } from "../parts/more-button.tsx";
+import { ListOf } from "../parts/list-of.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { Section } from "../parts/section.tsx";
-import { Show } from "../parts/states.tsx";
+import { Empty } from "../parts/states.tsx";
 import { When } from "../parts/when.tsx";
 import { Text } from "../text/text.tsx";
+import { browserWords } from "./browser-words.ts";
 
 interface BrowserBody {
   readonly session_id: string;
@@ -33,7 +34,7 @@ const BrowserRow = ({ session, onDone }: { readonly session: BrowserBody; readon
         <Text most={64}>{session.label || session.role}</Text>
       </span>
       <span className="row-text muted">
-        <Text most={160}>{session.browser ?? "unknown browser"}</Text>
+        <Text most={160}>{browserWords(session.browser)}</Text>
       </span>
       <span className="row-end">
         <span className="muted">
@@ -52,18 +53,25 @@ export const Browsers = (): ReactNode => {
   const sessions = usePages<BrowserBody>("/sessions", { limit: 100 });
   return (
     <Section title="Browsers that are logged in">
-      <Show what="sessions" value={sessions.items} problem={sessions.problem} reload={sessions.reload}>
+      <ListOf
+        what="sessions"
+        list={sessions}
+        empty={
+          <Empty title="No browser is logged in">
+            <p>
+              <code>toolplane console</code> prints a link that logs a browser in.
+            </p>
+          </Empty>
+        }
+      >
         {(items) => (
-          <>
-            <ul className="rows" aria-label="Browsers">
-              {items.map((session) => (
-                <BrowserRow key={session.session_id} session={session} onDone={sessions.reload} />
-              ))}
-            </ul>
-            <MoreButton more={sessions.more} />
-          </>
+          <ul className="rows" aria-label="Browsers">
+            {items.map((session) => (
+              <BrowserRow key={session.session_id} session={session} onDone={sessions.reload} />
+            ))}
+          </ul>
         )}
-      </Show>
+      </ListOf>
     </Section>
   );
 };

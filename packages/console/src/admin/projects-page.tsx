@@ -3,8 +3,10 @@
 import { type ReactNode, useState } from "react";
 import { request } from "../api/request.ts";
 import { useAct } from "../api/use-act.ts";
+import { usePages } from "../api/use-pages.ts";
 import { Button } from "../parts/button.tsx";
 import { Field } from "../parts/field.tsx";
+import { ListOf } from "../parts/list-of.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { Page, Section } from "../parts/section.tsx";
 import { Empty } from "../parts/states.tsx";
@@ -41,34 +43,46 @@ const ProjectForm = (): ReactNode => {
   );
 };
 
+interface ProjectBody {
+  readonly project_id: string;
+  readonly title: string | null;
+}
+
 export const ProjectsPage = (): ReactNode => {
-  const { who, rights } = useSession();
+  const { rights } = useSession();
+  const projects = usePages<ProjectBody>("/projects", { limit: 100 });
   return (
     <Page title="Projects" lead="Tools, agents and calls belong to a project.">
-      {who.projects.length === 0 ? (
-        <Empty title="No project yet">
-          <p>
-            {rights.isAdmin
-              ? "Make one below, or start the server with --demo for one that has tools and an agent."
-              : "Your token belongs to no project. Ask an administrator for one that does."}
-          </p>
-        </Empty>
-      ) : (
-        <ul className="rows" aria-label="Projects">
-          {who.projects.map(({ project_id, title, name }) => (
-            <li key={project_id}>
-              <Link className="row" to={{ kind: "page", project: project_id, page: "now" }}>
-                <span className="row-name">
-                  <Text most={64}>{project_id}</Text>
-                </span>
-                <span className="row-text muted">
-                  <Text most={140}>{title ?? name ?? ""}</Text>
-                </span>
-              </Link>
-            </li>
-          ))}
-        </ul>
-      )}
+      <ListOf
+        what="projects"
+        list={projects}
+        empty={
+          <Empty title="No project yet">
+            <p>
+              {rights.isAdmin
+                ? "Make one below, or start the server with --demo for one that has tools and an agent."
+                : "Your token belongs to no project. Ask an administrator for one that does."}
+            </p>
+          </Empty>
+        }
+      >
+        {(items) => (
+          <ul className="rows" aria-label="Projects">
+            {items.map(({ project_id, title }) => (
+              <li key={project_id}>
+                <Link className="row" to={{ kind: "page", project: project_id, page: "now" }}>
+                  <span className="row-name">
+                    <Text most={64}>{project_id}</Text>
+                  </span>
+                  <span className="row-text muted">
+                    <Text most={140}>{title ?? ""}</Text>
+                  </span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        )}
+      </ListOf>
       {rights.isAdmin && (
         <Section title="New project">
           <ProjectForm />

@@ -6,12 +6,11 @@ import { useAct } from "../api/use-act.ts";
 import { usePages } from "../api/use-pages.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { MoreButton } from "../parts/more-button.tsx";
+import { ListOf } from "../parts/list-of.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { Page, Section } from "../parts/section.tsx";
-import { Show } from "../parts/states.tsx";
+import { Empty } from "../parts/states.tsx";
 import { When } from "../parts/when.tsx";
-import { WideTable } from "../parts/wide-table.tsx";
 import { useSession } from "../session/session.tsx";
 import { Text } from "../text/text.tsx";
 import { Browsers } from "./browsers.tsx";
@@ -63,60 +62,68 @@ const RevokeButton = ({ token, onDone }: { readonly token: TokenBody; readonly o
   );
 };
 
+const endOf = (token: TokenBody): ReactNode => {
+  if (token.revoked_at !== null) return "revoked";
+  if (token.expires_at === null) return "never ends";
+  return (
+    <>
+      ends <When at={token.expires_at} />
+    </>
+  );
+};
+
+const TokenRow = ({ token, onDone }: { readonly token: TokenBody; readonly onDone: () => void }): ReactNode => {
+  const speaksFor = [token.actor, ...(token.targets ?? [])].filter(Boolean).join(", ");
+  return (
+    <li className="row">
+      <span className="row-name">
+        <Text most={100}>{token.label || token.token_id}</Text>
+      </span>
+      <span className="row-text muted">
+        {token.role} of <Text most={64}>{token.project_id ?? "every project"}</Text>
+        {speaksFor !== "" && (
+          <>
+            , speaks for <Text most={200}>{speaksFor}</Text>
+          </>
+        )}
+      </span>
+      <span className="row-end">
+        <span className="muted">{endOf(token)}</span>
+        {token.revoked_at === null && <RevokeButton token={token} onDone={onDone} />}
+      </span>
+    </li>
+  );
+};
+
 export const TokensPage = (): ReactNode => {
   const { who } = useSession();
   const tokens = usePages<TokenBody>("/tokens", { limit: 100 });
   return (
     <Page title="Tokens" lead="Keys for people and programs. Secrets are never shown again.">
+      <Section title="All tokens">
+        <ListOf
+          what="tokens"
+          list={tokens}
+          empty={
+            <Empty title="No token yet">
+              <p>
+                Make one below for a program or a person. The server&apos;s own is in the file <code>token</code> of its
+                data directory.
+              </p>
+            </Empty>
+          }
+        >
+          {(items) => (
+            <ul className="rows" aria-label="Tokens">
+              {items.map((token) => (
+                <TokenRow key={token.token_id} token={token} onDone={tokens.reload} />
+              ))}
+            </ul>
+          )}
+        </ListOf>
+      </Section>
       <Section title="New token">
         <TokenForm projects={who.projects.map(({ project_id }) => project_id)} onMade={tokens.reload} />
-      </Section>
-      <Section title="All tokens">
-        <Show what="tokens" value={tokens.items} problem={tokens.problem} reload={tokens.reload}>
-          {(items) => (
-            <>
-              <WideTable label="Tokens">
-                <thead>
-                  <tr>
-                    <th scope="col">Label</th>
-                    <th scope="col">Role</th>
-                    <th scope="col">Project</th>
-                    <th scope="col">Speaks for</th>
-                    <th scope="col">Ends</th>
-                    <th scope="col">
-                      <span className="visually-hidden">Acts</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {items.map((token) => (
-                    <tr key={token.token_id}>
-                      <td>
-                        <Text most={100}>{token.label || token.token_id}</Text>
-                      </td>
-                      <td>{token.role}</td>
-                      <td>{token.project_id ?? "every project"}</td>
-                      <td>
-                        <Text most={200}>{[token.actor, ...(token.targets ?? [])].filter(Boolean).join(", ")}</Text>
-                      </td>
-                      <td>
-                        {token.revoked_at !== null ? (
-                          "revoked"
-                        ) : token.expires_at === null ? (
-                          "never"
-                        ) : (
-                          <When at={token.expires_at} />
-                        )}
-                      </td>
-                      <td>{token.revoked_at === null && <RevokeButton token={token} onDone={tokens.reload} />}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </WideTable>
-              <MoreButton more={tokens.more} />
-            </>
-          )}
-        </Show>
       </Section>
       <Browsers />
     </Page>

@@ -6,9 +6,9 @@ import { useLoad } from "../api/use-load.ts";
 import { usePages } from "../api/use-pages.ts";
 import { agentOf } from "../events/call-event.ts";
 import { useReloadOn } from "../events/event-hub.tsx";
-import { MoreButton } from "../parts/more-button.tsx";
+import { ListOf } from "../parts/list-of.tsx";
 import { Facts, Page, Section } from "../parts/section.tsx";
-import { Show } from "../parts/states.tsx";
+import { Empty, Show } from "../parts/states.tsx";
 import { Status } from "../parts/status.tsx";
 import { When } from "../parts/when.tsx";
 import { useSession } from "../session/session.tsx";
@@ -42,18 +42,17 @@ export const AgentPage = ({ project, id }: { readonly project: string; readonly 
               </Section>
             )}
             <Section title="Turns">
-              <Show what="turns" value={turns.items} problem={turns.problem} reload={turns.reload}>
-                {(items) =>
-                  items.length === 0 ? (
-                    <p className="muted">It was not asked for anything yet.</p>
-                  ) : (
-                    <>
-                      <TurnRows project={project} turns={items} />
-                      <MoreButton more={turns.more} />
-                    </>
-                  )
+              <ListOf
+                what="its turns"
+                list={turns}
+                empty={
+                  <Empty title="No turn yet">
+                    <p>Give it a task above; each task is a turn and appears here.</p>
+                  </Empty>
                 }
-              </Show>
+              >
+                {(items) => <TurnRows project={project} turns={items} />}
+              </ListOf>
             </Section>
             <Section title="Facts">
               <Facts

@@ -1,27 +1,83 @@
-// What agents are called: those that were made for a task have long ids and short display names.
+// What agents are called: those that were made for a task have long ids and short display names. The roster is asked for once for a
+// page; agents that it does not hold (a busy project makes thousands) are asked for one by one, as far as they are shown.
 
-import { useCallback } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { type Page, projectPath, request } from "../api/request.ts";
-import { useLoad } from "../api/use-load.ts";
 import type { TraceNode } from "../trace/trace-body.ts";
 import type { AgentBody } from "./agent-body.ts";
+import { agentWords, planNames } from "./agent-words.ts";
 
-/** Ids that no name is known for are cut: their beginning is enough to tell them apart on one page. */
-const ID_CHARS = 20;
+/** While events come in, ids come and go: those that stay are asked for. */
+const SETTLE_MS = 250;
 
-/** `round` asks again: a turn may have made agents meanwhile. */
-export const useAgentNames = (project: string, round: string): ((agentId: string) => string) => {
-  const path = `${projectPath(project, "agents")}?all=true&limit=500`;
-  const agents = useLoad(`${path} ${round}`, (signal) => request<Page<AgentBody>>(path, { signal }));
-  const { value } = agents;
-  return useCallback(
-    (agentId) => value?.items.find(({ agent_id }) => agent_id === agentId)?.display_name || agentId.slice(0, ID_CHARS),
-    [value],
-  );
+/** Kept between pages, so that names do not flicker; asked for again by every page. */
+const known = new Map<string, Map<string, string>>();
+const namesOf = (project: string): Map<string, string> => {
+  const names = known.get(project) ?? new Map<string, string>();
+  known.set(project, names);
+  return names;
 };
 
+const remember = (names: Map<string, string>, agents: readonly AgentBody[]): void => {
+  for (const { agent_id, display_name } of agents) names.set(agent_id, display_name ?? "");
+};
+
+const askRoster = async (project: string, signal: AbortSignal): Promise<void> => {
+  const path = `${projectPath(project, "agents")}?all=true&limit=500`;
+  remember(namesOf(project), (await request<Page<AgentBody>>(path, { signal })).items);
+};
+
+/** An agent that is gone, or that this login may not see, keeps its id. */
+const askOne = async (project: string, id: string, signal: AbortSignal): Promise<void> => {
+  const names = namesOf(project);
+  try {
+    remember(names, [await request<AgentBody>(projectPath(project, "agents", id), { signal })]);
+  } catch {
+    if (!signal.aborted) names.set(id, "");
+  }
+};
+
+/** The name as far as it was asked for, for filters. */
+export const knownAgentName = (project: string, agentId: string): string => known.get(project)?.get(agentId) ?? "";
+
+/** The name of each agent that a page shows; `ids` are those that it shows now. */
+export const useAgentNames = (project: string, ids: readonly string[]): ((agentId: string) => string) => {
+  const [round, setRound] = useState(0);
+  const [hasRoster, setHasRoster] = useState(false);
+  useEffect(() => {
+    const gone = new AbortController();
+    const done = (): void => {
+      if (!gone.signal.aborted) setHasRoster(true);
+    };
+    askRoster(project, gone.signal).then(done, done);
+    return () => gone.abort();
+  }, [project]);
+  const unknown = hasRoster ? planNames(ids, namesOf(project)).join(" ") : "";
+  useEffect(() => {
+    if (unknown === "") return;
+    const gone = new AbortController();
+    const timer = setTimeout(() => {
+      void Promise.all(unknown.split(" ").map((id) => askOne(project, id, gone.signal))).then(() => {
+        if (!gone.signal.aborted) setRound((round) => round + 1);
+      });
+    }, SETTLE_MS);
+    return () => {
+      clearTimeout(timer);
+      gone.abort();
+    };
+  }, [project, unknown]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: names came in, and what was drawn with the old ones is drawn again
+  return useCallback((agentId) => agentWords(agentId, namesOf(project)), [project, round, hasRoster]);
+};
+
+const agentsIn = (nodes: readonly TraceNode[]): readonly string[] =>
+  nodes.flatMap(({ kind, name, children }) => [...(kind === "turn" ? [name ?? ""] : []), ...agentsIn(children)]);
+
 /** The name of what a trace holds: of a turn its agent's, of a call its tool's. */
-export const useNodeNames = (project: string, round: string): ((node: TraceNode) => string) => {
-  const nameOf = useAgentNames(project, round);
+export const useNodeNames = (project: string, tree: readonly TraceNode[]): ((node: TraceNode) => string) => {
+  const nameOf = useAgentNames(
+    project,
+    useMemo(() => agentsIn(tree), [tree]),
+  );
   return useCallback(({ kind, name, id }) => (kind === "turn" ? nameOf(name ?? id) : (name ?? id)), [nameOf]);
 };

@@ -1,6 +1,7 @@
 // Approvals: calls that wait for a person, with what will be done. The longest waiting is first.
 
 import { type ReactNode, useState } from "react";
+import { useAgentNames } from "../agents/use-agent-names.ts";
 import { projectPath, request } from "../api/request.ts";
 import { useAct } from "../api/use-act.ts";
 import { usePages } from "../api/use-pages.ts";
@@ -8,10 +9,10 @@ import { kindOf } from "../events/call-event.ts";
 import { useReloadOn } from "../events/event-hub.tsx";
 import { ValueView } from "../json/value-view.tsx";
 import { Button } from "../parts/button.tsx";
-import { MoreButton } from "../parts/more-button.tsx";
+import { ListOf } from "../parts/list-of.tsx";
 import { ReasonDialog } from "../parts/reason-dialog.tsx";
 import { Page } from "../parts/section.tsx";
-import { Empty, Show } from "../parts/states.tsx";
+import { Empty } from "../parts/states.tsx";
 import { When } from "../parts/when.tsx";
 import { Link } from "../router/use-place.tsx";
 import { useSession } from "../session/session.tsx";
@@ -29,20 +30,39 @@ interface Waiting {
 
 const PHASES: ReadonlySet<unknown> = new Set(["approval_wanted", "approval_decided", "canceled", "settled", "dead"]);
 
-interface CardProps {
-  readonly project: string;
-  readonly waiting: Waiting;
-  readonly onDone: () => void;
+type Verb = "approve" | "deny";
+
+interface Decided {
+  readonly id: string;
+  readonly toolName: string;
+  readonly verb: Verb;
 }
 
-const ApprovalCard = ({ project, waiting, onDone }: CardProps): ReactNode => {
+/** The card is gone when its call was decided about: the way to the call stays. */
+const DecidedNote = ({ project, decided }: { readonly project: string; readonly decided: Decided }): ReactNode => (
+  <p className="todo" role="status">
+    {decided.verb === "approve" ? "Approved: " : "Denied: "}
+    <Link to={{ kind: "call", project, id: decided.id }}>
+      <Text most={64}>{decided.toolName}</Text>
+    </Link>
+  </p>
+);
+
+interface CardProps {
+  readonly agentName: string;
+  readonly project: string;
+  readonly waiting: Waiting;
+  readonly onDone: (verb: Verb) => void;
+}
+
+const ApprovalCard = ({ project, waiting, agentName, onDone }: CardProps): ReactNode => {
   const { rights } = useSession();
-  const [asked, setAsked] = useState<"approve" | "deny">();
-  const decide = useAct(async (verb: "approve" | "deny", reason: string) => {
+  const [asked, setAsked] = useState<Verb>();
+  const decide = useAct(async (verb: Verb, reason: string) => {
     const path = projectPath(project, "calls", waiting.tool_call_id, verb);
     await request(path, { method: "POST", body: reason === "" ? {} : { reason } });
     setAsked(undefined);
-    onDone();
+    onDone(verb);
   });
   return (
     <li className="card approval">
@@ -52,7 +72,7 @@ const ApprovalCard = ({ project, waiting, onDone }: CardProps): ReactNode => {
         </Link>
       </h2>
       <p className="muted">
-        <Text>{waiting.agent_id}</Text> asked, <When at={waiting.asked_at} />
+        Asked by <Text>{agentName}</Text> at <When at={waiting.asked_at} />
         {waiting.expires_at !== null && (
           <>
             ; decide before <When at={waiting.expires_at} />
@@ -90,30 +110,41 @@ const ApprovalCard = ({ project, waiting, onDone }: CardProps): ReactNode => {
 
 export const ApprovalsPage = ({ project }: { readonly project: string }): ReactNode => {
   const waiting = usePages<Waiting>(projectPath(project, "approvals"), { limit: 50 });
+  const [decided, setDecided] = useState<Decided>();
+  const nameOf = useAgentNames(project, waiting.items?.map(({ agent_id }) => agent_id) ?? []);
   useReloadOn((event) => kindOf(event) === "call" && PHASES.has(event.payload.phase), waiting.reload);
   return (
     <Page title="Approvals" lead="Calls that run only after a person said yes.">
-      <Show what="approvals" value={waiting.items} problem={waiting.problem} reload={waiting.reload}>
-        {(items) =>
-          items.length === 0 ? (
-            <Empty title="No call waits for you">
-              <p>
-                A tool with the option <code>approval: required</code> stops here before each call. New ones appear by
-                themselves.
-              </p>
-            </Empty>
-          ) : (
-            <>
-              <ul className="cards">
-                {items.map((item) => (
-                  <ApprovalCard key={item.tool_call_id} project={project} waiting={item} onDone={waiting.reload} />
-                ))}
-              </ul>
-              <MoreButton more={waiting.more} />
-            </>
-          )
+      {decided !== undefined && <DecidedNote project={project} decided={decided} />}
+      <ListOf
+        what="approvals"
+        list={waiting}
+        empty={
+          <Empty title="No call waits for you">
+            <p>
+              A tool with the option <code>approval: required</code> stops here before each call. New ones appear by
+              themselves.
+            </p>
+          </Empty>
         }
-      </Show>
+      >
+        {(items) => (
+          <ul className="cards">
+            {items.map((item) => (
+              <ApprovalCard
+                key={item.tool_call_id}
+                project={project}
+                waiting={item}
+                agentName={nameOf(item.agent_id)}
+                onDone={(verb) => {
+                  setDecided({ id: item.tool_call_id, toolName: item.tool_name, verb });
+                  waiting.reload();
+                }}
+              />
+            ))}
+          </ul>
+        )}
+      </ListOf>
     </Page>
   );
 };

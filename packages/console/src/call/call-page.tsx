@@ -1,6 +1,8 @@
 // Call: what happened to it, why it is where it is, and what to do about it.
 
 import type { ReactNode } from "react";
+import { isAgent } from "../agents/agent-words.ts";
+import { useAgentNames } from "../agents/use-agent-names.ts";
 import { isRecord } from "../api/problem.ts";
 import { projectPath, request } from "../api/request.ts";
 import { useLoad } from "../api/use-load.ts";
@@ -8,6 +10,7 @@ import { isOver } from "../calls/call-rows.ts";
 import { callOf, turnOf } from "../events/call-event.ts";
 import { useReloadOn } from "../events/event-hub.tsx";
 import { ValueView } from "../json/value-view.tsx";
+import { AdviceNote, WhyText } from "../parts/advice.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Facts, Page, Section } from "../parts/section.tsx";
 import { Show } from "../parts/states.tsx";
@@ -32,22 +35,31 @@ const textIn = (value: unknown, name: string): string | undefined => {
 const hasOwnResult = ({ result, error }: CallBody): boolean =>
   result !== undefined && result !== null && !(error !== undefined && isRecord(result) && "error_code" in result);
 
-const ErrorCard = ({ error, advice }: { readonly error: unknown; readonly advice: string | null }): ReactNode => (
-  <Section title="Error">
-    <div className="problem">
+/** By which token a call was canceled is among the facts already. */
+const hasDetail = (error: unknown): error is { readonly detail: unknown } =>
+  isRecord(error) && isRecord(error.detail) && Object.keys(error.detail).some((name) => name !== "by");
+
+interface ErrorCardProps {
+  readonly error: unknown;
+  readonly why: WhyBody | undefined;
+}
+
+/** The error, and the words of `why` below it: they name the error again. */
+const ErrorCard = ({ error, why }: ErrorCardProps): ReactNode => (
+  <Section title="What happened">
+    <div className={textIn(error, "code") === "canceled" ? "problem calm" : "problem"}>
       <p>
         <Text most={4_000}>{textIn(error, "message") ?? JSON.stringify(error) ?? ""}</Text>{" "}
         {textIn(error, "code") !== undefined && <code className="code">{textIn(error, "code")}</code>}
       </p>
-      {advice !== null && (
-        <p className="todo">
-          <Text most={2_000}>{advice}</Text>
-        </p>
-      )}
+      {why !== undefined && why.todo !== null && <AdviceNote>{why.todo}</AdviceNote>}
     </div>
-    {isRecord(error) && error.detail !== undefined && error.detail !== null && (
-      <ValueView label="Detail" value={error.detail} />
+    {why !== undefined && (
+      <p className="muted">
+        <WhyText>{why.why}</WhyText>
+      </p>
     )}
+    {hasDetail(error) && <ValueView label="Detail" value={error.detail} />}
   </Section>
 );
 
@@ -74,7 +86,7 @@ interface Step {
 /** When the agent's next step began; direct calls have no agent that goes on. */
 const useResumedAt = (project: string, call: CallBody | undefined): string | null | undefined => {
   const turn = call?.agent_turn_id;
-  const isAgents = call !== undefined && !call.agent_id.startsWith("sys.") && call.settled_at !== null;
+  const isAgents = call !== undefined && isAgent(call.agent_id) && call.settled_at !== null;
   const steps = useLoad(isAgents && turn !== undefined ? `steps of ${turn}` : undefined, async (signal) => {
     const body = await request<{ steps: readonly Step[] }>(projectPath(project, "turns", turn ?? ""), { signal });
     return body.steps;
@@ -95,6 +107,7 @@ interface BodyProps {
 
 const CallContent = ({ project, call, why }: BodyProps): ReactNode => {
   const resumedAt = useResumedAt(project, call);
+  const nameOf = useAgentNames(project, [call.agent_id]);
   const copied = {
     url: window.location.origin,
     project,
@@ -104,19 +117,15 @@ const CallContent = ({ project, call, why }: BodyProps): ReactNode => {
   const over = isOver(call.status);
   return (
     <>
-      {why !== undefined && (
+      {call.error !== undefined && <ErrorCard error={call.error} why={why} />}
+      {call.error === undefined && why !== undefined && (
         <Section title={over ? "What happened" : "Why it is here"}>
           <p className="why">
-            <Text most={4_000}>{why.why}</Text>
+            <WhyText>{why.why}</WhyText>
           </p>
-          {why.todo !== null && call.error === undefined && (
-            <p className="todo">
-              <Text most={2_000}>{why.todo}</Text>
-            </p>
-          )}
+          {why.todo !== null && <AdviceNote>{why.todo}</AdviceNote>}
         </Section>
       )}
-      {call.error !== undefined && <ErrorCard error={call.error} advice={why?.todo ?? null} />}
       <CallParts id={call.tool_call_id} />
       <Section title="Timeline">
         <TimelineView call={call} resumedAt={resumedAt} />
@@ -149,7 +158,7 @@ const CallContent = ({ project, call, why }: BodyProps): ReactNode => {
             ["Call", <code key="id">{call.tool_call_id}</code>],
             [
               "Turn",
-              call.agent_id.startsWith("sys.") ? undefined : (
+              !isAgent(call.agent_id) ? undefined : (
                 <Link key="turn" to={{ kind: "turn", project, id: call.agent_turn_id }}>
                   {call.agent_turn_id}
                 </Link>
@@ -161,7 +170,16 @@ const CallContent = ({ project, call, why }: BodyProps): ReactNode => {
                 {call.trace_id}
               </Link>,
             ],
-            ["Asked by", <Text key="agent">{call.agent_id}</Text>],
+            [
+              "Asked by",
+              isAgent(call.agent_id) ? (
+                <Link key="agent" to={{ kind: "agent", project, id: call.agent_id }}>
+                  <Text most={64}>{nameOf(call.agent_id)}</Text>
+                </Link>
+              ) : (
+                nameOf(call.agent_id)
+              ),
+            ],
             ["Target", <Text key="target">{call.target}</Text>],
             ["Tool version", call.tool_version],
             ["Asked", <When key="c" at={call.created_at} />],

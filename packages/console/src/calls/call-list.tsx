@@ -1,10 +1,11 @@
 // The list of calls. Only the rows on the screen are drawn; the keyboard moves through all of them.
 
-import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useAgentNames } from "../agents/use-agent-names.ts";
 import { spanBetween, spanText } from "../parts/span-text.ts";
 import { Status } from "../parts/status.tsx";
 import { When } from "../parts/when.tsx";
-import { Link } from "../router/use-place.tsx";
+import { isTyping, Link } from "../router/use-place.tsx";
 import { Text } from "../text/text.tsx";
 import type { CallRow } from "./call-rows.ts";
 import { planWindow, ROW_PX } from "./visible-window.ts";
@@ -20,15 +21,14 @@ const spanOf = (row: CallRow): string => {
   return span === undefined ? "" : spanText(span);
 };
 
-const Row = ({
-  project,
-  row,
-  at,
-}: {
+interface RowProps {
   readonly project: string;
   readonly row: CallRow;
   readonly at: number;
-}): ReactNode => (
+  readonly agentName: string;
+}
+
+const Row = ({ project, row, at, agentName }: RowProps): ReactNode => (
   <li className="call-row">
     <Link to={{ kind: "call", project, id: row.id }} data-at={at} className="call-link">
       <span className="call-status">
@@ -42,7 +42,7 @@ const Row = ({
         {row.attempts > 1 && <span className="muted">{row.attempts} attempts</span>}
       </span>
       <span className="call-agent muted">
-        <Text most={64}>{row.agentId}</Text>
+        <Text most={64}>{agentName}</Text>
       </span>
       <span className="call-span">{spanOf(row)}</span>
       <span className="call-when muted">
@@ -51,6 +51,8 @@ const Row = ({
     </Link>
   </li>
 );
+
+type KeyStroke = Pick<globalThis.KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "preventDefault">;
 
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 15, PageUp: -15 };
 
@@ -74,6 +76,11 @@ export const CallList = ({ project, rows, older }: CallListProps): ReactNode => 
   }, []);
 
   const { first, end, before, height } = planWindow(rows.length, view.scrolled, view.seen);
+  const drawn = rows.slice(first, end);
+  const nameOf = useAgentNames(
+    project,
+    drawn.map(({ agentId }) => agentId),
+  );
 
   // A reader who scrolled down keeps the rows that are being read, while new ones come in above.
   const newest = rows[0]?.id;
@@ -96,7 +103,7 @@ export const CallList = ({ project, rows, older }: CallListProps): ReactNode => 
     link.focus({ preventScroll: true });
   });
 
-  const step = (event: KeyboardEvent): void => {
+  const step = (event: KeyStroke): void => {
     const by = STEPS[event.key];
     const place = box.current;
     if (by === undefined || place === null || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -111,22 +118,45 @@ export const CallList = ({ project, rows, older }: CallListProps): ReactNode => 
     link?.focus({ preventScroll: true });
   };
 
+  // From anywhere on the page, j and k begin at the first call.
+  const stepping = useRef(step);
+  stepping.current = step;
+  useEffect(() => {
+    const press = (event: globalThis.KeyboardEvent): void => {
+      if ((event.key !== "j" && event.key !== "k") || isTyping(event.target)) return;
+      if (box.current?.contains(document.activeElement) || document.querySelector("dialog[open]") !== null) return;
+      stepping.current(event);
+    };
+    window.addEventListener("keydown", press);
+    return () => window.removeEventListener("keydown", press);
+  }, []);
+
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: arrow keys move between the links inside
-    <div ref={box} className="call-list" onKeyDown={step}>
-      <ul aria-label="Calls, newest first" style={{ height }}>
-        <li aria-hidden="true" style={{ height: before }} />
-        {rows.slice(first, end).map((row, at) => (
-          <Row key={row.id} project={project} row={row} at={first + at} />
-        ))}
-      </ul>
-      {older !== undefined && (
-        <p className="more">
-          <button type="button" className="button plain" onClick={older}>
-            Show older calls
-          </button>
-        </p>
-      )}
+    <div className="call-table">
+      <div className="call-head" aria-hidden="true">
+        <span className="call-status">Status</span>
+        <span>Tool</span>
+        <span className="call-error">Error</span>
+        <span className="call-agent">Asked by</span>
+        <span className="call-span">Took</span>
+        <span className="call-when">Asked at</span>
+      </div>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: arrow keys move between the links inside */}
+      <div ref={box} className="call-list" onKeyDown={step}>
+        <ul aria-label="Calls, newest first" style={{ height }}>
+          <li aria-hidden="true" style={{ height: before }} />
+          {drawn.map((row, at) => (
+            <Row key={row.id} project={project} row={row} at={first + at} agentName={nameOf(row.agentId)} />
+          ))}
+        </ul>
+        {older !== undefined && (
+          <p className="more">
+            <button type="button" className="button plain" onClick={older}>
+              Show older calls
+            </button>
+          </p>
+        )}
+      </div>
     </div>
   );
 };

@@ -72,12 +72,14 @@ describe("rows of calls", () => {
     [{ ...ALL, error: "TOOL_" }, ["b"]],
     [{ ...ALL, tool: "ech" }, ["c", "b", "a"]],
     [{ ...ALL, agent: "helper" }, []],
+    [{ ...ALL, agent: "the plane" }, ["c", "b", "a"]],
   ])("the filter %j shows %j", (filter, ids) => {
     const rows = addListed(NO_ROWS, [
       listed("a", "success", "2026-11-16T09:00:00Z"),
       listed("b", "failed", "2026-11-16T09:00:01Z"),
       listed("c", "running", "2026-11-16T09:00:02Z"),
     ]);
-    expect(shownRows(rows, filter).map(({ id }) => id)).toEqual(ids);
+    const names: Readonly<Record<string, string>> = { "sys.api": "The plane itself" };
+    expect(shownRows(rows, filter, (id) => names[id] ?? "").map(({ id }) => id)).toEqual(ids);
   });
 });

@@ -133,8 +133,12 @@ const holds = (text: string, part: string): boolean => part === "" || text.toLow
 export const isOpenFilter = ({ tool, agent, status, error }: CallFilter): boolean =>
   tool === "" && agent === "" && status === "" && error === "";
 
-/** Newest first. */
-export const shownRows = ({ order, byId }: CallRows, filter: CallFilter): readonly CallRow[] => {
+/** Newest first. An agent is found by its id and by the name it is shown with. */
+export const shownRows = (
+  { order, byId }: CallRows,
+  filter: CallFilter,
+  nameOf: (agentId: string) => string = () => "",
+): readonly CallRow[] => {
   const shown: CallRow[] = [];
   for (let at = order.length - 1; at >= 0; at -= 1) {
     const row = byId.get(order[at] ?? "");
@@ -142,7 +146,7 @@ export const shownRows = ({ order, byId }: CallRows, filter: CallFilter): readon
     const isShown =
       (filter.status === "" || (filter.status === "open" ? !isOver(row.status) : row.status === filter.status)) &&
       holds(row.toolName, filter.tool) &&
-      holds(row.agentId, filter.agent) &&
+      (holds(row.agentId, filter.agent) || holds(nameOf(row.agentId), filter.agent)) &&
       holds(row.errorCode, filter.error);
     if (isShown) shown.push(row);
   }

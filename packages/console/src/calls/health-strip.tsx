@@ -24,6 +24,14 @@ const EVERY_MS = 5_000;
 /** The server logs a pause of this length, too. */
 const LONG_PAUSE_MS = 250;
 
+const STREAM_WORDS = {
+  connecting: "connecting",
+  live: "live",
+  away: "connecting again",
+  refused: "not logged in",
+  missing: "no such project",
+} as const;
+
 const useEvery = (act: () => void): void => {
   useEffect(() => {
     const timer = setInterval(() => {
@@ -63,9 +71,7 @@ export const HealthStrip = memo(({ project }: { readonly project: string }): Rea
   const toServices = { kind: "page", project, page: "services" } as const;
   return (
     <ul className="health" aria-label="Health of the plane">
-      <Light tone={state === "live" ? "good" : "warn"}>
-        {state === "live" ? "live" : state === "away" ? "connecting again" : "connecting"}
-      </Light>
+      <Light tone={state === "live" ? "good" : "warn"}>{STREAM_WORDS[state]}</Light>
       <Light tone={isUp ? "good" : "bad"}>
         {isUp ? `server ${value.version}` : (problem?.message ?? (value === undefined ? "asking" : value.status))}
       </Light>
@@ -76,7 +82,7 @@ export const HealthStrip = memo(({ project }: { readonly project: string }): Rea
         </Light>
       )}
       {(value?.loop_pause_ms ?? 0) >= LONG_PAUSE_MS && (
-        <Light tone="warn">{`paused for ${value?.loop_pause_ms} ms`}</Light>
+        <Light tone="warn">{`server was busy for ${value?.loop_pause_ms} ms`}</Light>
       )}
       {services.value !== undefined && (
         <Light tone={targets.size > 0 ? "good" : "warn"}>

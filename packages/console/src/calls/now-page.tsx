@@ -1,11 +1,13 @@
 // Now: what is happening. Calls as they come, how many, how fast, how many wait, and whether the plane is well.
 
 import { memo, type ReactNode, useMemo } from "react";
+import { knownAgentName } from "../agents/use-agent-names.ts";
 import { SmallChart } from "../charts/small-chart.tsx";
-import { ProblemNote } from "../parts/problem-note.tsx";
+import { Button } from "../parts/button.tsx";
+import { ListOf } from "../parts/list-of.tsx";
 import { Page } from "../parts/section.tsx";
 import { spanText } from "../parts/span-text.ts";
-import { Empty, Loading } from "../parts/states.tsx";
+import { Empty } from "../parts/states.tsx";
 import { setQuery, useHere } from "../router/use-place.tsx";
 import { useTheme } from "../shell/theme.tsx";
 import { FilterBar, filterIn } from "./call-filter.tsx";
@@ -44,7 +46,7 @@ const Charts = memo(({ seconds }: { readonly seconds: readonly Second[] }): Reac
       />
       <SmallChart
         title="Time from asked to ended"
-        now={median === undefined ? "no call ended lately" : `half within ${spanText(median)}`}
+        now={median === undefined ? "none lately" : `half within ${spanText(median)}`}
         times={data.times}
         theme={theme}
         lines={[
@@ -66,37 +68,38 @@ const Charts = memo(({ seconds }: { readonly seconds: readonly Second[] }): Reac
   );
 });
 
+const NothingFits = ({ loaded }: { readonly loaded: number }): ReactNode => (
+  <Empty title="No call fits the filters">
+    <p>{loaded === 1 ? "1 call is loaded." : `${loaded.toLocaleString("en")} calls are loaded.`}</p>
+    <p className="acts">
+      <Button onClick={() => setQuery({ tool: "", agent: "", status: "", error: "" })}>Remove the filters</Button>
+    </p>
+  </Empty>
+);
+
 export const NowPage = ({ project }: { readonly project: string }): ReactNode => {
   const { query } = useHere();
   const filter = filterIn(query);
   const { rows, seconds, isListed, problem, older, relist } = useCalls(project, filter);
   const { tool, agent, status, error } = filter;
-  const shown = useMemo(() => shownRows(rows, { tool, agent, status, error }), [rows, tool, agent, status, error]);
+  const shown = useMemo(
+    () => shownRows(rows, { tool, agent, status, error }, (id) => knownAgentName(project, id)),
+    [rows, tool, agent, status, error, project],
+  );
   const isEmpty = rows.order.length === 0;
   return (
     <Page title="Now" lead={<HealthStrip project={project} />}>
       <Charts seconds={seconds} />
       <FilterBar filter={filter} />
-      {problem !== undefined && <ProblemNote problem={problem} onRetry={problem.status === 403 ? undefined : relist} />}
-      {!isListed && isEmpty && problem === undefined && <Loading what="calls" />}
-      {isListed && isEmpty && <FirstCall project={project} />}
-      {!isEmpty && shown.length === 0 && (
-        <Empty title="No call fits the filters">
-          <p>
-            {`${rows.order.length} calls are loaded. `}
-            <button
-              type="button"
-              className="button plain"
-              onClick={() => setQuery({ tool: "", agent: "", status: "", error: "" })}
-            >
-              Remove the filters
-            </button>
-          </p>
-        </Empty>
-      )}
-      {shown.length > 0 && (
-        <CallList key={isOpenFilter(filter) ? "all" : "some"} project={project} rows={shown} older={older} />
-      )}
+      <ListOf
+        what="calls"
+        list={{ items: isListed || !isEmpty ? shown : undefined, problem, reload: relist }}
+        empty={isEmpty ? <FirstCall project={project} /> : <NothingFits loaded={rows.order.length} />}
+      >
+        {(items) => (
+          <CallList key={isOpenFilter(filter) ? "all" : "some"} project={project} rows={items} older={older} />
+        )}
+      </ListOf>
     </Page>
   );
 };

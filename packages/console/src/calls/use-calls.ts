@@ -6,7 +6,8 @@ import { type Page, projectPath, request, withQuery } from "../api/request.ts";
 import { type CallEvent, tryParseCallEvent } from "../events/call-event.ts";
 import { useEvents, useHub } from "../events/event-hub.tsx";
 import { addListed, applyEvents, type CallFilter, type CallRows, type ListedCall, NO_ROWS } from "./call-rows.ts";
-import { planSeconds, type Second } from "./rates.ts";
+import { planPastSeconds } from "./past-seconds.ts";
+import { planSeconds, SECONDS, type Second } from "./rates.ts";
 
 const FIRST_PAGE = 200;
 /** The charts are counted and drawn this often, the list with every batch of events. */
@@ -53,6 +54,12 @@ export const useCalls = (project: string, filter: CallFilter): Calls => {
     request<Page<ListedCall>>(withQuery(path, { limit: FIRST_PAGE }), { signal: gone.signal })
       .then((page) => {
         add(page.items, true);
+        setKnown(({ rows, seconds }) => {
+          const first = seconds[0]?.at ?? Math.floor(Date.now() / 1_000);
+          const past = planPastSeconds([...rows.byId.values()], first, page.next_cursor === null);
+          // A window that is full has no place for what was before it.
+          return { rows, seconds: [...past, ...seconds].slice(-SECONDS) };
+        });
         setList({ cursor: page.next_cursor });
       })
       .catch((thrown: unknown) => {

@@ -28,7 +28,7 @@ const HEIGHT = 56;
 const colourOf = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim() || "gray";
 
-/** A text is no colour with a transparency; canvases know color-mix. */
+/** A colour variable cannot be given a transparency as text, but a canvas understands color-mix. */
 const faded = (colour: string): string => `color-mix(in srgb, ${colour} 18%, transparent)`;
 
 export const SmallChart = ({ title, times, lines, now, theme }: SmallChartProps): ReactNode => {

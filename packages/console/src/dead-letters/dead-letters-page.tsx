@@ -6,10 +6,10 @@ import { useAct } from "../api/use-act.ts";
 import { usePages } from "../api/use-pages.ts";
 import { useReloadOn } from "../events/event-hub.tsx";
 import { Button } from "../parts/button.tsx";
-import { MoreButton } from "../parts/more-button.tsx";
+import { ListOf } from "../parts/list-of.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { Facts, Page } from "../parts/section.tsx";
-import { Empty, Show } from "../parts/states.tsx";
+import { Empty } from "../parts/states.tsx";
 import { When } from "../parts/when.tsx";
 import { Link } from "../router/use-place.tsx";
 import { useSession } from "../session/session.tsx";
@@ -91,26 +91,25 @@ export const DeadLettersPage = ({ project }: { readonly project: string }): Reac
   useReloadOn(({ payload }) => payload.phase === "dead", letters.reload);
   return (
     <Page title="Dead letters" lead="What the plane could not bring to an end.">
-      <Show what="dead letters" value={letters.items} problem={letters.problem} reload={letters.reload}>
-        {(items) =>
-          items.length === 0 ? (
-            <Empty title="Nothing was given up">
-              <p>
-                A call that runs out of attempts, or a message that cannot be understood, is kept here to be looked at.
-              </p>
-            </Empty>
-          ) : (
-            <>
-              <ul className="cards">
-                {items.map((letter) => (
-                  <LetterCard key={letter.dead_letter_id} project={project} letter={letter} onDone={letters.reload} />
-                ))}
-              </ul>
-              <MoreButton more={letters.more} />
-            </>
-          )
+      <ListOf
+        what="dead letters"
+        list={letters}
+        empty={
+          <Empty title="Nothing was given up">
+            <p>
+              A call that runs out of attempts, or a message that cannot be understood, is kept here to be looked at.
+            </p>
+          </Empty>
         }
-      </Show>
+      >
+        {(items) => (
+          <ul className="cards">
+            {items.map((letter) => (
+              <LetterCard key={letter.dead_letter_id} project={project} letter={letter} onDone={letters.reload} />
+            ))}
+          </ul>
+        )}
+      </ListOf>
     </Page>
   );
 };

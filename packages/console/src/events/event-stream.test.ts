@@ -76,6 +76,12 @@ test("what the server left out is listed again, not more often than every few se
   expect(seen).toEqual(["fresh", "s.2", "s.3", "fresh", "s.4"]);
 });
 
+test("a project that is not there ends the stream, and the server is not said to be away", async () => {
+  const { asked, states } = await play([{ status: 404 }]);
+  expect(asked).toHaveLength(1);
+  expect(states).toEqual(["connecting", "missing"]);
+});
+
 test.each([
   ["a refusal", { status: 401 }],
   ["the end of the session", { text: 'event: end\ndata: {"error":{"code":"unauthorized"}}\n\n' }],

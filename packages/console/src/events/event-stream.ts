@@ -14,7 +14,8 @@ export interface PlaneEvent {
   readonly isLogged: boolean;
 }
 
-export type StreamState = "connecting" | "live" | "away" | "refused";
+/** `missing`: the project is not there. */
+export type StreamState = "connecting" | "live" | "away" | "refused" | "missing";
 
 export interface StreamPorts {
   connect(lastId: string | undefined, signal: AbortSignal): Promise<Response>;
@@ -48,7 +49,7 @@ const readEvent = ({ event, data }: SentEvent): PlaneEvent | undefined => {
   }
 };
 
-/** Runs until the signal aborts, or the server refuses the session. */
+/** Runs until the signal aborts, the server refuses the session, or the project is not there. */
 export const runEventStream = async (
   ports: StreamPorts,
   listener: StreamListener,
@@ -64,16 +65,17 @@ export const runEventStream = async (
     listener.fresh();
   };
 
-  /** True when the server says that this session may not listen. */
-  const readOnce = async (): Promise<boolean> => {
+  /** How the connection ended; after `refused` and `missing` there is no use in another one. */
+  const readOnce = async (): Promise<"away" | "refused" | "missing"> => {
     if (ports.now() - heardAt > ABSENCE_MS) lastId = undefined;
     const quiet = new AbortController();
     const ended = AbortSignal.any([signal, quiet.signal]);
     const response = await ports.connect(lastId, ended);
-    if (response.status === 401 || response.status === 403) return true;
+    if (response.status === 401 || response.status === 403) return "refused";
+    if (response.status === 404) return "missing";
     // The log does not know the id any more.
     if (response.status === 400) lastId = undefined;
-    if (!response.ok || response.body === null) return false;
+    if (!response.ok || response.body === null) return "away";
     if (lastId === undefined) beFresh();
     listener.state("live");
     pause = FIRST_PAUSE_MS;
@@ -93,7 +95,7 @@ export const runEventStream = async (
       for (;;) {
         expectMore();
         const { done, value } = await reader.read();
-        if (done) return false;
+        if (done) return "away";
         heardAt = ports.now();
         const sent = parser.feed(decoder.decode(value, { stream: true }));
         lastId = sent.findLast(({ id }) => id !== undefined)?.id ?? lastId;
@@ -102,7 +104,7 @@ export const runEventStream = async (
         // The server left something out, because it was deleted or this page was too slow.
         const isGap = sent.some(({ event }) => event === "gap");
         if (isGap && ports.now() - freshAt > FRESH_EVERY_MS) beFresh();
-        if (sent.some(({ event, data }) => event === "end" && data.includes('"unauthorized"'))) return true;
+        if (sent.some(({ event, data }) => event === "end" && data.includes('"unauthorized"'))) return "refused";
       }
     } finally {
       watch.abort();
@@ -112,10 +114,10 @@ export const runEventStream = async (
 
   listener.state("connecting");
   while (!signal.aborted) {
-    const isRefused = await readOnce().catch(() => false);
+    const ended = await readOnce().catch(() => "away" as const);
     if (signal.aborted) return;
-    listener.state(isRefused ? "refused" : "away");
-    if (isRefused) return;
+    listener.state(ended);
+    if (ended !== "away") return;
     await ports.sleep(pause, signal).catch(() => undefined);
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   }

@@ -3,9 +3,10 @@
 import { type ReactNode, useEffect } from "react";
 import { projectPath } from "../api/request.ts";
 import { usePages } from "../api/use-pages.ts";
+import { ListOf } from "../parts/list-of.tsx";
 import { ScrollText } from "../parts/scroll-text.tsx";
 import { Facts, Page, Section } from "../parts/section.tsx";
-import { Empty, Show } from "../parts/states.tsx";
+import { Empty } from "../parts/states.tsx";
 import { Status } from "../parts/status.tsx";
 import { When } from "../parts/when.tsx";
 import { Text } from "../text/text.tsx";
@@ -75,52 +76,58 @@ export const ServicesPage = ({ project }: { readonly project: string }): ReactNo
   return (
     <Page title="Hosts and services" lead="What runs the tools of this project.">
       <Section title="Services">
-        <Show what="services" value={services.items} problem={services.problem} reload={reload}>
-          {(items) =>
-            items.length === 0 ? (
-              <Empty title="No service asks for work">
-                <p>
-                  Calls wait until a service takes them. Start one, for example <code>toolplane init my-tool</code>, or
-                  run the server with the role <code>tools</code>.
-                </p>
-              </Empty>
-            ) : (
-              <ul className="rows" aria-label="Services">
-                {items.map(({ target, holder, last_seen_at }) => (
-                  <li key={`${target} ${holder}`} className="row">
-                    <span className="row-name">
-                      <Text most={64}>{target}</Text>
-                    </span>
-                    <span className="row-text muted">
-                      <Text most={128}>{holder}</Text>
-                    </span>
-                    <span className="row-end muted">
-                      asked for work <When at={last_seen_at} />
-                    </span>
-                  </li>
-                ))}
-              </ul>
-            )
+        <ListOf
+          what="services"
+          list={services}
+          empty={
+            <Empty title="No service asks for work">
+              <p>
+                Calls wait until a service takes them. Start one, for example <code>toolplane init my-tool</code>, or
+                run the server with the role <code>tools</code>.
+              </p>
+            </Empty>
           }
-        </Show>
+        >
+          {(items) => (
+            <ul className="rows" aria-label="Services">
+              {items.map(({ target, holder, last_seen_at }) => (
+                <li key={`${target} ${holder}`} className="row">
+                  <span className="row-name">
+                    <Text most={64}>{target}</Text>
+                  </span>
+                  <span className="row-text muted">
+                    <Text most={128}>{holder}</Text>
+                  </span>
+                  <span className="row-end muted">
+                    asked for work <When at={last_seen_at} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )}
+        </ListOf>
       </Section>
       <Section title="Hosts">
-        <Show what="hosts" value={hosts.items} problem={hosts.problem} reload={again}>
-          {(items) =>
-            items.length === 0 ? (
-              <p className="muted">
-                The configuration has no tool host. Hosts stand in <code>toolplane.yaml</code>, under <code>hosts</code>
-                .
+        <ListOf
+          what="hosts"
+          list={hosts}
+          empty={
+            <Empty title="No host is configured">
+              <p>
+                A host is a program of yours, or an MCP server, that the plane starts and watches. Name it in{" "}
+                <code>toolplane.yaml</code> under <code>hosts</code> or <code>mcp_servers</code>.
               </p>
-            ) : (
-              <ul className="cards">
-                {items.map((host) => (
-                  <HostCard key={host.name} host={host} />
-                ))}
-              </ul>
-            )
+            </Empty>
           }
-        </Show>
+        >
+          {(items) => (
+            <ul className="cards">
+              {items.map((host) => (
+                <HostCard key={host.name} host={host} />
+              ))}
+            </ul>
+          )}
+        </ListOf>
       </Section>
     </Page>
   );

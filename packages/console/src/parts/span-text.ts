@@ -2,18 +2,19 @@
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 export const spanText = (ms: number): string => {
   if (!Number.isFinite(ms)) return "";
   const span = Math.max(0, ms);
-  if (span < SECOND) return `${Math.round(span)} ms`;
+  // Rounded before it is divided: 119.7 seconds are 2 min 0 s, not 1 min 60 s.
+  if (Math.round(span) < SECOND) return `${Math.round(span)} ms`;
   if (span < 10 * SECOND) return `${(span / SECOND).toFixed(1)} s`;
-  if (span < MINUTE) return `${Math.round(span / SECOND)} s`;
-  if (span < HOUR) return `${Math.floor(span / MINUTE)} min ${Math.round((span % MINUTE) / SECOND)} s`;
-  if (span < DAY) return `${Math.floor(span / HOUR)} h ${Math.round((span % HOUR) / MINUTE)} min`;
-  return `${Math.floor(span / DAY)} d`;
+  const seconds = Math.round(span / SECOND);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const minutes = Math.round(span / MINUTE);
+  if (minutes < 1_440) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return `${Math.floor(minutes / 1_440)} d`;
 };
 
 /** The time of day; the date too when it is another day. */

@@ -39,6 +39,10 @@ export const setQuery = (changes: Readonly<Record<string, string>>): void => {
   goTo(`${window.location.pathname}${text === "" ? "" : `?${text}`}`, "replace");
 };
 
+/** Whether keys belong to what a person writes. */
+export const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
 interface LinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, "href"> {
   readonly to: Place;
   readonly children: ReactNode;

@@ -8,11 +8,14 @@ import { PAGE_NAMES } from "../palette/palette-match.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Mark } from "../parts/mark.tsx";
-import { type Place, PROJECT_PAGES, type ProjectPage, projectOf } from "../router/place.ts";
-import { goTo, Link } from "../router/use-place.tsx";
-import { useSession } from "../session/session.tsx";
+import { type Place, PROJECT_PAGES, type ProjectPage, pathTo, projectOf } from "../router/place.ts";
+import { goTo, isTyping, Link } from "../router/use-place.tsx";
+import { useSession, type Who } from "../session/session.tsx";
 import { visibleText } from "../text/visible-text.ts";
 import { useTheme } from "./theme.tsx";
+
+/** The project that was looked at last: pages of no project (tokens, projects) keep the way back to it. */
+let lastProject: string | undefined;
 
 /** `g` and then one of these goes there. */
 const KEYS: Readonly<Record<string, ProjectPage>> = {
@@ -45,9 +48,6 @@ const pageOf = (place: Place): ProjectPage | undefined => {
       return undefined;
   }
 };
-
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 const useKeys = (project: string | undefined, open: (what: "palette" | "keys") => void): void => {
   useEffect(() => {
@@ -181,6 +181,9 @@ const Navigation = ({ place, project }: { readonly place: Place; readonly projec
   );
 };
 
+const firstOf = ({ projects }: Who, last: string | undefined): string | undefined =>
+  projects.find(({ project_id }) => project_id === last)?.project_id ?? projects[0]?.project_id;
+
 interface ShellProps {
   readonly place: Place;
   readonly children: ReactNode;
@@ -191,9 +194,19 @@ export const Shell = ({ place, children }: ShellProps): ReactNode => {
   const { theme, toggle } = useTheme();
   const { state } = useHub();
   const [opened, setOpened] = useState<"palette" | "keys">();
-  const project = projectOf(place);
+  const own = projectOf(place);
+  if (own !== undefined) lastProject = own;
+  const project = own ?? firstOf(who, lastProject);
   useKeys(project, setOpened);
   const close = useCallback(() => setOpened(undefined), []);
+  // A person who uses the keyboard goes on in the new page, and a screen reader begins to read it.
+  const path = pathTo(place);
+  const seen = useRef(path);
+  useEffect(() => {
+    if (seen.current === path) return;
+    seen.current = path;
+    document.getElementById("main")?.focus({ preventScroll: true });
+  }, [path]);
   return (
     <div className="shell">
       <a className="skip" href="#main">
@@ -222,7 +235,7 @@ export const Shell = ({ place, children }: ShellProps): ReactNode => {
         </div>
       </header>
       <Navigation place={place} project={project} />
-      {project !== undefined && state === "away" && (
+      {own !== undefined && state === "away" && (
         <p className="away" role="status">
           The server does not answer. What you see is what was known; the page connects again by itself.
         </p>

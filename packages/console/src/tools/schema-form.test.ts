@@ -51,6 +51,19 @@ describe("a form from a schema", () => {
     expect(readForm(fields, { text: "a", count }).wrong).toEqual({ count: sentence });
   });
 
+  test("what a call needs stands first", () => {
+    const properties = { copies: { type: "integer" }, text: { type: "string" } };
+    expect(planForm({ type: "object", properties, required: ["text"] }).map(({ name }) => name)).toEqual([
+      "text",
+      "copies",
+    ]);
+  });
+
+  test("a text that is needed was forgotten, unless a person wrote something and removed it", () => {
+    expect(readForm(fields, { count: "1" }).wrong).toEqual({ text: "This is needed." });
+    expect(readForm(fields, { count: "1", text: "" })).toMatchObject({ arguments: { text: "" }, wrong: {} });
+  });
+
   test("says where JSON is broken", () => {
     expect(readForm(fields, { text: "a", count: "1", more: "[1," }).wrong.more).toMatch(/^This is not JSON/);
   });
@@ -75,5 +88,6 @@ describe("a form from a schema", () => {
       "__proto__x",
       "constructor",
     ]);
+    expect(readForm(odd, {})).toEqual({ arguments: {}, wrong: {} });
   });
 });

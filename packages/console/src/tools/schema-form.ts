@@ -79,7 +79,8 @@ export const planForm = (parameters: unknown): readonly FormField[] => {
       most: numberOf(given.maximum),
     };
   });
-  if (fields.length > 0) return fields;
+  // What a call needs comes first.
+  if (fields.length > 0) return fields.toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired));
   const whole = {
     name: WHOLE,
     kind: "json",
@@ -111,12 +112,15 @@ const readJson = (text: string): Read => {
 };
 
 /** Undefined: the field is left out. */
-const readField = (field: FormField, text: string): Read => {
+const readField = (field: FormField, written: string | undefined): Read => {
+  const text = written ?? field.initial;
+  const left = field.isRequired ? { wrong: "This is needed." } : undefined;
   if (field.kind === "text" || field.kind === "secret") {
     if (text !== "") return { value: text };
-    return field.isRequired ? { value: "" } : undefined;
+    // A person who wrote something and removed it wants the empty text.
+    return field.isRequired && written !== undefined ? { value: "" } : left;
   }
-  if (text.trim() === "") return field.isRequired ? { wrong: "This is needed." } : undefined;
+  if (text.trim() === "") return left;
   if (field.kind === "number" || field.kind === "integer") return readNumber(field, text.trim());
   return readJson(text);
 };
@@ -131,7 +135,7 @@ export const readForm = (fields: readonly FormField[], texts: Readonly<Record<st
   const given: [string, unknown][] = [];
   const wrong: Record<string, string> = {};
   for (const field of fields) {
-    const read = readField(field, texts[field.name] ?? field.initial);
+    const read = readField(field, Object.hasOwn(texts, field.name) ? texts[field.name] : undefined);
     if (read === undefined) continue;
     if ("wrong" in read) wrong[field.name] = read.wrong;
     else if (field.name !== WHOLE) given.push([field.name, read.value]);

@@ -71,6 +71,19 @@ const LimitNote = ({ project, name }: { readonly project: string; readonly name:
   );
 };
 
+/** A call of a tool that no service serves waits: better said before than after. */
+const ServedNote = ({ project, target }: { readonly project: string; readonly target: string }): ReactNode => {
+  const path = projectPath(project, "services");
+  const services = useLoad(path, (signal) => request<ListPage<{ readonly target: string }>>(path, { signal }));
+  const items = services.value?.items;
+  if (items === undefined || items.some((service) => service.target === target)) return null;
+  return (
+    <p className="limit-note warn">
+      No service asks for work for the target <Text most={64}>{target}</Text>: a call waits until one does.
+    </p>
+  );
+};
+
 interface PendingProps {
   readonly project: string;
   readonly tool: ToolBody;
@@ -173,6 +186,7 @@ export const ToolPage = ({ project, id }: { readonly project: string; readonly i
             <div className="columns">
               {rights.canCall && body.status === "active" && (
                 <Section title="Try it">
+                  <ServedNote project={project} target={targetOf(body)} />
                   <TryForm key={body.definition_hash} project={project} tool={body} />
                 </Section>
               )}
@@ -197,7 +211,7 @@ export const ToolPage = ({ project, id }: { readonly project: string; readonly i
                   ["Target", <Text key="t">{targetOf(body)}</Text>],
                   ["Version", body.version],
                   ["From", body.source && <Text key="s">{body.source}</Text>],
-                  ["After it ran", body.after_execution],
+                  ["After it ran", body.after_execution === "terminate" ? "the turn ends" : "the agent goes on"],
                   ["Changed", <When key="w" at={body.updated_at} />],
                 ]}
               />

@@ -4,9 +4,9 @@ import { type ReactNode, useState } from "react";
 import { projectPath } from "../api/request.ts";
 import { usePages } from "../api/use-pages.ts";
 import { Button } from "../parts/button.tsx";
-import { MoreButton } from "../parts/more-button.tsx";
+import { ListOf } from "../parts/list-of.tsx";
 import { Section } from "../parts/section.tsx";
-import { Show } from "../parts/states.tsx";
+import { Empty } from "../parts/states.tsx";
 import { When } from "../parts/when.tsx";
 import { DiffView } from "./diff-view.tsx";
 import type { VersionBody } from "./tool-body.ts";
@@ -30,37 +30,42 @@ export const ToolVersions = ({ project, name, current, round }: ToolVersionsProp
   }
   return (
     <Section title="Versions">
-      <Show what="versions" value={versions.items} problem={versions.problem} reload={versions.reload}>
+      <ListOf
+        what="versions"
+        list={versions}
+        empty={
+          <Empty title="No version is kept">
+            <p>Each registration that changes the tool becomes a version.</p>
+          </Empty>
+        }
+      >
         {(items) => (
-          <>
-            <ol className="versions">
-              {items.map(({ version, state, created_at, definition }, at) => {
-                const before = items[at + 1]?.definition;
-                return (
-                  <li key={version}>
-                    <span className="version-head">
-                      <strong>{`version ${version}`}</strong>
-                      <span className="muted">{version === current ? "in force" : state}</span>
-                      <When at={created_at} />
-                      {before !== undefined && (
-                        <Button
-                          kind="quiet"
-                          aria-expanded={open === version}
-                          onClick={() => setOpen(open === version ? undefined : version)}
-                        >
-                          {open === version ? "Close" : "What changed"}
-                        </Button>
-                      )}
-                    </span>
-                    {open === version && <DiffView before={before} after={definition} />}
-                  </li>
-                );
-              })}
-            </ol>
-            <MoreButton more={versions.more} />
-          </>
+          <ol className="versions">
+            {items.map(({ version, state, created_at, definition }, at) => {
+              const before = items[at + 1]?.definition;
+              return (
+                <li key={version}>
+                  <span className="version-head">
+                    <strong>{`version ${version}`}</strong>
+                    <span className="muted">{version === current ? "in force" : state}</span>
+                    <When at={created_at} />
+                    {before !== undefined && (
+                      <Button
+                        kind="quiet"
+                        aria-expanded={open === version}
+                        onClick={() => setOpen(open === version ? undefined : version)}
+                      >
+                        {open === version ? "Close" : "What changed"}
+                      </Button>
+                    )}
+                  </span>
+                  {open === version && <DiffView before={before} after={definition} />}
+                </li>
+              );
+            })}
+          </ol>
         )}
-      </Show>
+      </ListOf>
     </Section>
   );
 };

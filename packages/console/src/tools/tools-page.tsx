@@ -1,11 +1,12 @@
 // Tools: what can be called in this project, and what waits for a person.
 
 import { type ReactNode, useState } from "react";
-import { projectPath } from "../api/request.ts";
+import { type Page as ListPage, projectPath, request, withQuery } from "../api/request.ts";
+import { useLoad } from "../api/use-load.ts";
 import { usePages } from "../api/use-pages.ts";
-import { MoreButton } from "../parts/more-button.tsx";
+import { ListOf } from "../parts/list-of.tsx";
 import { Page } from "../parts/section.tsx";
-import { Empty, Show } from "../parts/states.tsx";
+import { Empty } from "../parts/states.tsx";
 import { Status } from "../parts/status.tsx";
 import { Link } from "../router/use-place.tsx";
 import { Text } from "../text/text.tsx";
@@ -17,25 +18,29 @@ const holds = (tool: ToolBody, wanted: string): boolean =>
 export const ToolsPage = ({ project }: { readonly project: string }): ReactNode => {
   const path = projectPath(project, "tools");
   const tools = usePages<ToolBody>(path, { limit: 200 });
-  const pending = usePages<ToolBody>(path, { pending: "true", limit: 200 });
+  const asked = withQuery(path, { pending: "true", limit: 200 });
+  const pending = useLoad(asked, (signal) => request<ListPage<ToolBody>>(asked, { signal })).value?.items ?? [];
   const [wanted, setWanted] = useState("");
-  const waiting = new Set(pending.items?.map(({ tool_name }) => tool_name));
+  const waiting = new Set(pending.map(({ tool_name }) => tool_name));
+  const known = new Set(tools.items?.map(({ tool_name }) => tool_name));
+  // A tool whose first definition waits is in force for nobody yet, and stands in the list all the same.
+  const items = tools.items && [...tools.items, ...pending.filter(({ tool_name }) => !known.has(tool_name))];
   return (
     <Page title="Tools" lead="What agents, programs and people can call in this project.">
-      <Show what="tools" value={tools.items} problem={tools.problem} reload={tools.reload}>
-        {(items) => {
-          const known = new Set(items.map(({ tool_name }) => tool_name));
-          const gone = (pending.items ?? []).filter(({ tool_name }) => !known.has(tool_name));
-          const shown = [...items, ...gone].filter((tool) => wanted === "" || holds(tool, wanted));
-          if (items.length === 0 && gone.length === 0)
-            return (
-              <Empty title="No tool yet">
-                <p>
-                  Register one from a file: <code>toolplane tools apply tool.yaml</code>, or start a service that brings
-                  its own: <code>toolplane init my-tool</code>
-                </p>
-              </Empty>
-            );
+      <ListOf
+        what="tools"
+        list={{ ...tools, items }}
+        empty={
+          <Empty title="No tool yet">
+            <p>
+              Register one from a file: <code>toolplane tools apply tool.yaml</code>, or start a service that brings its
+              own: <code>toolplane init my-tool</code>
+            </p>
+          </Empty>
+        }
+      >
+        {(all) => {
+          const shown = all.filter((tool) => wanted === "" || holds(tool, wanted));
           return (
             <>
               <search className="filters">
@@ -54,8 +59,8 @@ export const ToolsPage = ({ project }: { readonly project: string }): ReactNode 
                       <span className="row-name">
                         <Text most={64}>{tool.tool_name}</Text>
                       </span>
-                      <span className="row-text muted">
-                        <Text most={140}>{tool.description}</Text>
+                      <span className="row-text muted two-lines">
+                        <Text most={400}>{tool.description}</Text>
                       </span>
                       <span className="row-end">
                         {waiting.has(tool.tool_name) && <Status status="pending" />}
@@ -67,11 +72,10 @@ export const ToolsPage = ({ project }: { readonly project: string }): ReactNode 
                 ))}
               </ul>
               {shown.length === 0 && <p className="muted">No tool holds this text.</p>}
-              <MoreButton more={tools.more} />
             </>
           );
         }}
-      </Show>
+      </ListOf>
     </Page>
   );
 };

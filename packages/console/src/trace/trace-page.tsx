@@ -16,6 +16,7 @@ import { GraphView } from "./graph-view.tsx";
 import type { TraceBody, TraceNode } from "./trace-body.ts";
 
 const MOST_CHILDREN = 200;
+const NOTHING: readonly TraceNode[] = [];
 
 const idsIn = (nodes: readonly TraceNode[], ids = new Set<string>()): ReadonlySet<string> => {
   for (const node of nodes) {
@@ -66,8 +67,9 @@ const Branch = ({ project, node, number, nameOf }: BranchProps): ReactNode => {
 export const TracePage = ({ project, id }: { readonly project: string; readonly id: string }): ReactNode => {
   const path = projectPath(project, "traces", id);
   const trace = useLoad(path, (signal) => request<TraceBody>(path, { signal }));
-  const known = idsIn(trace.value?.tree ?? []);
-  const nameOf = useNodeNames(project, `${known.size}`);
+  const tree = trace.value?.tree ?? NOTHING;
+  const known = idsIn(tree);
+  const nameOf = useNodeNames(project, tree);
   useReloadOn(
     ({ payload, isLogged }) =>
       isLogged && (known.has(String(payload.tool_call_id ?? "")) || known.has(String(payload.agent_turn_id ?? ""))),

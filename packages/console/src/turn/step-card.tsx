@@ -49,7 +49,7 @@ export const StepCard = ({ project, step, number, words }: StepCardProps): React
     <li className="step">
       <h3>
         Step {number} <Status status={step.status} />
-        {span !== undefined && <span className="muted"> {spanText(span)}</span>}
+        {span !== undefined && <span className="step-span muted"> {spanText(span)}</span>}
       </h3>
       {thought !== "" && (
         <div className="card thought" aria-live={step.thought === null ? "polite" : "off"}>

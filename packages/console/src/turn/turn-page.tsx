@@ -9,6 +9,7 @@ import { turnOf } from "../events/call-event.ts";
 import { useEvents, useReloadOn } from "../events/event-hub.tsx";
 import { LongText } from "../json/json-tree.tsx";
 import { ValueView } from "../json/value-view.tsx";
+import { AdviceNote, WhyText } from "../parts/advice.tsx";
 import { Button } from "../parts/button.tsx";
 import { ReasonDialog } from "../parts/reason-dialog.tsx";
 import { Facts, Page, Section } from "../parts/section.tsx";
@@ -86,8 +87,8 @@ const TurnFamily = ({ project, turn }: FamilyProps): ReactNode => {
     (event) => event.isLogged && (turnOf(event) === turn.agent_turn_id || family.has(turnOf(event))),
     trace.reload,
   );
-  const nameOf = useNodeNames(project, `${family.size}`);
   const roots = useMemo(() => (own === undefined ? [] : [own]), [own]);
+  const nameOf = useNodeNames(project, roots);
   if (own === undefined) return null;
   const lanes = planTreeLanes(own, nameOf);
   return (
@@ -124,13 +125,9 @@ const TurnContent = ({ project, turn, words }: ContentProps): ReactNode => {
       {turn.why !== undefined && turn.why !== null && (
         <Section title="What it waits for">
           <p className="why">
-            <Text most={4_000}>{turn.why}</Text>
+            <WhyText>{turn.why}</WhyText>
           </p>
-          {turn.todo !== undefined && turn.todo !== null && (
-            <p className="todo">
-              <Text most={2_000}>{turn.todo}</Text>
-            </p>
-          )}
+          {turn.todo !== undefined && turn.todo !== null && <AdviceNote>{turn.todo}</AdviceNote>}
         </Section>
       )}
       {turn.error !== null && (

@@ -6,10 +6,10 @@ import { projectPath } from "../api/request.ts";
 import { usePages } from "../api/use-pages.ts";
 import { turnOf } from "../events/call-event.ts";
 import { useReloadOn } from "../events/event-hub.tsx";
-import { MoreButton } from "../parts/more-button.tsx";
+import { ListOf } from "../parts/list-of.tsx";
 import { Page } from "../parts/section.tsx";
 import { spanBetween, spanText } from "../parts/span-text.ts";
-import { Empty, Show } from "../parts/states.tsx";
+import { Empty } from "../parts/states.tsx";
 import { Status } from "../parts/status.tsx";
 import { When } from "../parts/when.tsx";
 import { Link } from "../router/use-place.tsx";
@@ -22,7 +22,10 @@ interface TurnRowsProps {
 }
 
 export const TurnRows = ({ project, turns }: TurnRowsProps): ReactNode => {
-  const nameOf = useAgentNames(project, `${turns.length}`);
+  const nameOf = useAgentNames(
+    project,
+    turns.map(({ agent_id }) => agent_id),
+  );
   return (
     <ul className="rows" aria-label="Turns, newest first">
       {turns.map((turn) => (
@@ -53,23 +56,20 @@ export const TurnsPage = ({ project }: { readonly project: string }): ReactNode 
   useReloadOn((event) => event.isLogged && turnOf(event) !== "" && !event.subject.endsWith(".call"), turns.reload);
   return (
     <Page title="Turns" lead="Each turn is one task of one agent.">
-      <Show what="turns" value={turns.items} problem={turns.problem} reload={turns.reload}>
-        {(items) =>
-          items.length === 0 ? (
-            <Empty title="No turn yet">
-              <p>
-                Give an agent a task on the page <Link to={{ kind: "page", project, page: "agents" }}>Agents</Link>, and
-                watch it here.
-              </p>
-            </Empty>
-          ) : (
-            <>
-              <TurnRows project={project} turns={items} />
-              <MoreButton more={turns.more} />
-            </>
-          )
+      <ListOf
+        what="turns"
+        list={turns}
+        empty={
+          <Empty title="No turn yet">
+            <p>
+              Give an agent a task on the page <Link to={{ kind: "page", project, page: "agents" }}>Agents</Link>, and
+              watch it here.
+            </p>
+          </Empty>
         }
-      </Show>
+      >
+        {(items) => <TurnRows project={project} turns={items} />}
+      </ListOf>
     </Page>
   );
 };

@@ -85,7 +85,7 @@ describe("an answer has limits", () => {
   ])("[SEC-6-6] %s", async (_what, answer, limits, code) => {
     const { server, egress, read } = await setUp(answer, limits);
     expect(await failureOf(read())).toMatchObject({ code, message: expect.stringContaining("127.0.0.1") });
-    // The connection is given up with the answer: a server that goes on sending sends to nobody.
+    // The connection is given up with the answer: what the server sends after that is not read.
     await expect.poll(server.open).toBe(0);
     await egress.close();
   });

@@ -7,14 +7,15 @@
 
 import { ToolplaneError, UsageError } from "@toolplane/protocol";
 import { Agent, type Dispatcher, fetch as undiciFetch } from "undici";
+import type { AllowedOrigin } from "../policy/allowed-origin.ts";
 import { parseHostPattern } from "../policy/host-name.ts";
 import { planTarget } from "../policy/plan-target.ts";
 import { createPolicy, type EgressPolicy, type PolicyOptions } from "../policy/policy.ts";
 import { createConnector } from "./connector.ts";
 import { createDial, type Dial } from "./dial.ts";
 import { limitBody } from "./limit-body.ts";
-import { planRedirect, readLocation } from "./plan-redirect.ts";
-import { type AskedHop, readRequest } from "./read-request.ts";
+import { afterRedirect, planRedirect, readLocation } from "./plan-redirect.ts";
+import { type AskedHop, type Hop, readRequest } from "./read-request.ts";
 import { type FailureContext, understandFailure } from "./request-failure.ts";
 import { type ResolveHost, resolveHost } from "./resolve-host.ts";
 
@@ -94,6 +95,17 @@ export const createEgress = (options: EgressOptions = {}): Egress => {
     }
   };
 
+  const askHop = async (
+    next: Hop,
+    held: EgressPolicy,
+    signals: Pick<FailureContext, "signal" | "deadline">,
+  ): Promise<{ hop: AskedHop; origin: AllowedOrigin; context: FailureContext; answer: Answer }> => {
+    const { url, origin } = planTarget(next.url, held);
+    const context = { host: origin.host, limits, ...signals };
+    const hop = { ...next, url };
+    return { hop, origin, context, answer: await send(hop, context) };
+  };
+
   const ask = async (
     held: EgressPolicy,
     input: Parameters<typeof fetch>[0],
@@ -102,11 +114,14 @@ export const createEgress = (options: EgressOptions = {}): Egress => {
     const signal = init?.signal ?? undefined;
     const deadline = AbortSignal.timeout(limits.totalMs);
     let next = readRequest(input, init);
+    let from: string | undefined;
     for (let followed = 0; ; followed++) {
-      const { url, origin } = planTarget(next.url, held);
-      const context = { host: origin.host, limits, signal, deadline };
-      const hop = { ...next, url };
-      const answer = await send(hop, context);
+      const { hop, origin, context, answer } = await askHop(next, held, { signal, deadline }).catch(
+        (error: unknown) => {
+          throw from === undefined ? error : afterRedirect(error, from);
+        },
+      );
+      const { url } = hop;
       const location = redirects === 0 ? undefined : readLocation(answer);
       if (location === undefined) {
         await checkCoding(answer, origin.host);
@@ -119,6 +134,7 @@ export const createEgress = (options: EgressOptions = {}): Egress => {
           `the host ${origin.host} redirects more than ${redirects} times`,
         );
       next = planRedirect(hop, answer.status, location);
+      from = origin.host;
     }
   };
 

@@ -1,7 +1,7 @@
 // Where a redirect leads and what is sent there. Methods change as the fetch standard says. Another origin gets only harmless
 // headers: a list of headers to drop would miss the next provider's name for a key.
 
-import { ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { isSameOrigin, tryReadOrigin } from "../policy/allowed-origin.ts";
 import type { AskedHop, Hop } from "./read-request.ts";
 
@@ -37,7 +37,9 @@ export const planRedirect = (hop: AskedHop, status: number, location: string): H
   if (url === null || from === undefined || to === undefined)
     throw new ToolplaneError("upstream_unavailable", `the host ${hop.url.hostname} redirects to no http address`);
   const refuse = (why: string): ToolplaneError =>
-    new ToolplaneError("auth_failed", `the redirect from ${from.host} to ${to.host} is not followed: ${why}`);
+    new ToolplaneError("auth_failed", `the redirect from ${from.host} to ${to.host} is not followed: ${why}`, {
+      detail: { host: to.host, redirected_from: from.host },
+    });
   if (from.protocol === "https:" && to.protocol === "http:") throw refuse("it leads from https to plain http");
   const rewritten = isRewritten(status, hop.method);
   const next: Hop = rewritten
@@ -47,4 +49,14 @@ export const planRedirect = (hop: AskedHop, status: number, location: string): H
   // A body may hold a key too, as a header may.
   if (next.body !== undefined) throw refuse("it would send the body of the request to another origin");
   return { ...next, headers: without(next.headers, (name) => !HARMLESS.has(name)) };
+};
+
+/** The refusal of an address to which a redirect led: the caller did not name that address, and a request was already sent. */
+export const afterRedirect = (error: unknown, from: string): unknown => {
+  if (!isToolplaneError(error) || error.code !== "auth_failed") return error;
+  const detail = { ...error.detail, redirected_from: from };
+  return new ToolplaneError(error.code, `the redirect of ${from} is not followed: ${error.message}`, {
+    detail,
+    cause: error,
+  });
 };

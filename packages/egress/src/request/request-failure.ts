@@ -41,7 +41,9 @@ const sentenceOf = (codes: readonly string[], { host, limits }: FailureContext):
   const has = (set: ReadonlySet<string>): boolean => codes.some((code) => set.has(code));
   const away = (why: string): ToolplaneError => new ToolplaneError("upstream_unavailable", why, { detail: { host } });
   const large = (what: string): ToolplaneError =>
-    new ToolplaneError("result_too_large", `the ${what} of the answer of ${host} are larger than allowed`);
+    new ToolplaneError("result_too_large", `the ${what} of the answer of ${host} are larger than allowed`, {
+      detail: { host },
+    });
   if (codes.includes("UND_ERR_HEADERS_OVERFLOW")) return large("headers");
   if (codes.includes("UND_ERR_RES_EXCEEDED_MAX_SIZE")) return tooLarge(host, limits);
   if (has(SILENT)) return away(`the host ${host} was silent for more than ${limits.idleMs / 1000} seconds`);
@@ -52,7 +54,9 @@ const sentenceOf = (codes: readonly string[], { host, limits }: FailureContext):
 };
 
 export const tooLarge = (host: string, { bodyBytes }: EgressLimits): ToolplaneError =>
-  new ToolplaneError("result_too_large", `the answer of ${host} is larger than ${bodyBytes} bytes`);
+  new ToolplaneError("result_too_large", `the answer of ${host} is larger than ${bodyBytes} bytes`, {
+    detail: { host },
+  });
 
 /** An abort by the caller is thrown as it is, as with any `fetch`. */
 export const understandFailure = (error: unknown, context: FailureContext): unknown => {

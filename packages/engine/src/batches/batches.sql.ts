@@ -180,12 +180,14 @@ select b.project_id, b.batch_id
  limit $1`,
 };
 
+// The tasks of the batch first, by their key: the index of dispatched tasks would lead over those of the whole project.
 /** $1 project, $2 batch. */
 export const READ_STARVED: Statement = {
   name: "batches.read-starved",
   text: `
-select t.task_index from state.batch_tasks t
- where t.project_id = $1 and t.batch_id = $2 and ${STARVED}
+select t.task_index
+  from (select * from state.batch_tasks where project_id = $1 and batch_id = $2 offset 0) t
+ where ${STARVED}
  order by t.task_index`,
 };
 

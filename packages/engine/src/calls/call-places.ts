@@ -11,11 +11,12 @@ import type { Ids } from "../ports/ids.ts";
 import type { TargetKey } from "../sessions/session-targets.ts";
 import { factsOfMade } from "./call-columns.sql.ts";
 import type { DispatchedRow, DispatchRow } from "./dispatch.sql.ts";
+import type { SayDropped } from "./dropped-arguments.ts";
 import type { Handover } from "./handover.ts";
 import type { PlannedCall } from "./plan-call.ts";
 import { type LeasedCall, leasedCall } from "./take-calls.ts";
 
-export type PlacedCall = Pick<PlannedCall, "row" | "free"> & {
+export type PlacedCall = Pick<PlannedCall, "row" | "free" | "dropped"> & {
   /** Its caller brought no trace. */
   readonly beginsTrace?: boolean | undefined;
 };
@@ -49,6 +50,8 @@ export interface CallPlacesDeps {
   readonly giveBack: (leaseIds: readonly string[]) => void;
   /** Calls stand in the queue of these targets. */
   readonly offer: (targets: readonly TargetKey[]) => void;
+  /** The caller sent values that the definition sets itself. */
+  readonly sayDropped: SayDropped;
 }
 
 const NEW = { isNew: true } as const;
@@ -73,10 +76,11 @@ export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
   const tellOf = (
     row: DispatchRow,
     answer: DispatchedRow | undefined,
-    beginsTrace: boolean | undefined,
+    call: PlacedCall | undefined,
   ): LeasedCall | undefined => {
     if (answer?.inserted !== true) return undefined;
-    deps.observe(row, beginsTrace === true ? NEW_TRACE : NEW);
+    if (call !== undefined && call.dropped.length > 0) deps.sayDropped(row, call.dropped);
+    deps.observe(row, call?.beginsTrace === true ? NEW_TRACE : NEW);
     const leased = leasedAtBirth(row, answer);
     if (leased === undefined) return undefined;
     deps.remember(leased);
@@ -105,7 +109,7 @@ export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
             drop(true);
             throw error;
           }
-          reservation.hand(rows.map((row, index) => tellOf(row, written[index], calls[index]?.beginsTrace)));
+          reservation.hand(rows.map((row, index) => tellOf(row, written[index], calls[index])));
           deps.doorbell.ring("events", "here");
           if (leaseIds.length > 0) await faults.at("handover:after-telling");
         },

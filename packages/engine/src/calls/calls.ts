@@ -4,6 +4,7 @@ import { ToolplaneError } from "@toolplane/protocol";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
 import { type Diagnostics, readDiagnostics } from "../diagnostics/diagnostics.ts";
 import { createGates, type Gates, type HeldBack } from "../gates/gates.ts";
+import { readWaitingCommand, type WaitingCommand } from "../outbox/waiting-command.ts";
 import type { Log } from "../ports/log.ts";
 import { createSessionTargets, type TargetKey } from "../sessions/session-targets.ts";
 import type { Database } from "../sql/database.ts";
@@ -20,6 +21,7 @@ import { type ClaimAcrossRequest, createClaimAcross } from "./claim-across.ts";
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
 import type { ClaimRequest } from "./claims.ts";
 import { createDispatch, type DispatchDeps } from "./dispatch.ts";
+import { createSayDropped } from "./dropped-arguments.ts";
 import { createHandover } from "./handover.ts";
 import { createKnownLeases } from "./known-leases.ts";
 import { GIVE_BACK } from "./lease.sql.ts";
@@ -64,6 +66,8 @@ export interface Calls {
   leases(view: CallView): Promise<readonly CallLease[]>;
   /** How many calls of its target run, and how many are offered before it; each up to 10,000. */
   queuePlace(view: CallView): Promise<QueuePlace>;
+  /** Its command, while the command has not left for the bus beside the database. */
+  waitingCommand(view: CallView): Promise<WaitingCommand | undefined>;
   /** The limit that holds a queued call back now; undefined when none does. */
   heldBack(key: CallKey): Promise<HeldBack | undefined>;
   /** What never changes about a call; mostly from memory. */
@@ -150,7 +154,14 @@ export const createCalls = (deps: CallsDeps): Calls => {
     for (const key of targets) line.offer(key);
     for (const target of new Set(targets.map((key) => key.target))) across.offer(target);
   };
-  const places = createCallPlaces({ ...deps, handover, remember, giveBack: unheard.giveBack, offer });
+  const places = createCallPlaces({
+    ...deps,
+    handover,
+    remember,
+    giveBack: unheard.giveBack,
+    offer,
+    sayDropped: createSayDropped(deps.log),
+  });
   const dispatch = createDispatch({ ...deps, places });
   const settlements = createSettlements({ ...deps, facts, watch });
   const retries = createRetries(deps);
@@ -226,6 +237,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
       const [place] = await db.query<QueuePlace>(READ_QUEUE_PLACE, [projectId, target, toolCallId]);
       return place ?? { running: 0, ahead: 0 };
     },
+    waitingCommand: (view) => readWaitingCommand(db, view),
     heldBack: gates.explain,
     async facts(key) {
       const [found] = await facts.recall([key]);

@@ -22,6 +22,8 @@ export interface Pending {
   row: DispatchRow | undefined;
   /** Whether a waiting service may have it at once. */
   free: boolean;
+  /** Arguments whose values from the caller the definition replaces. */
+  dropped: readonly string[];
   /** It stands in the queue now. */
   queued: boolean;
   /** Limits hold it: it waits for a gate. */

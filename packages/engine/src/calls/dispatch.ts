@@ -175,6 +175,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
         });
         item.row = planned.row;
         item.free = planned.free;
+        item.dropped = planned.dropped;
       } catch (error) {
         item.outcome = error as Error;
         failed.push(item);
@@ -188,9 +189,10 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
   /** Writes the calls; those that a waiting service may have as leased to it, and hands them over. */
   const insertPlaced = async (open: readonly Pending[]): Promise<readonly (DispatchedRow | undefined)[]> => {
     const placement = deps.places.place(
-      open.map(({ row, free, request }) => ({
+      open.map(({ row, free, dropped, request }) => ({
         row: row as DispatchRow,
         free,
+        dropped,
         beginsTrace: request.traceparent === undefined,
       })),
     );
@@ -281,6 +283,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
         checked,
         minted,
         free: false,
+        dropped: [],
         queued: false,
         limited: false,
         admitted: false,

@@ -202,6 +202,8 @@ export interface PlannedCall {
   readonly chain: ChainLink;
   /** Whether a waiting service may have it at once: neither the call nor its tool needs the queue. */
   readonly free: boolean;
+  /** Arguments whose values from the caller were dropped, because the definition sets them. */
+  readonly dropped: readonly string[];
 }
 
 /** Fails closed: an agent that does not say what its arguments derive from may have read anything. */
@@ -260,6 +262,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
   const session = planSession({ ...origin, target: subject.target }, options.session, planned.arguments);
   return {
     chain,
+    dropped: planned.dropped,
     free: !needsApproval && isFree(options, ask, session) && !input.external,
     row: {
       projectId: origin.projectId,

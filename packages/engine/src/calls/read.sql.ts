@@ -50,7 +50,7 @@ export const READ_PIN: Statement = {
 
 const OPEN = "array['queued', 'running', 'awaiting_approval']";
 
-// Not "null or less": that leads nobody into the index, and a page far down was read from the newest on.
+// Not "null or less": the planner cannot use the index for it, and a page far down was read from the newest row on.
 /** $2, or what is behind every id. */
 const BEFORE = "coalesce($2::text, chr(1114111))";
 

@@ -2,7 +2,7 @@
 // another hash becomes an UPDATE that the table's trigger refuses.
 
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
+import { type InputFields, setInput } from "../sql/input.sql.ts";
 
 export interface CardRow {
   readonly projectId: string;
@@ -18,7 +18,8 @@ export interface CardRow {
   readonly ttlSeconds: number | null;
 }
 
-const written = setInput<CardRow>([
+/** What every writer of cards gives. */
+export const CARD_COLUMNS = [
   ["projectId", "text"],
   ["cardId", "text"],
   ["type", "text"],
@@ -28,9 +29,9 @@ const written = setInput<CardRow>([
   ["stepId", "text"],
   ["hash", "text"],
   ["body", "text"],
-  ["candidate", "boolean"],
-  ["ttlSeconds", "double precision"],
-]);
+] as const satisfies InputFields<CardRow>;
+
+const written = setInput<CardRow>([...CARD_COLUMNS, ["candidate", "boolean"], ["ttlSeconds", "double precision"]]);
 
 export const bindCards = written.bind;
 

@@ -147,7 +147,7 @@ describe("C2: caps", () => {
     const crowd = Array.from({ length: 201 }, (_, index) => coalescer.submit(String(index)));
     await tick();
     expect(landed().map(({ length }) => length)).toEqual([101, 100]);
-    // One flight is free: whoever waits then goes together.
+    // One flight is free: all that wait at that moment go together.
     const late = Array.from({ length: 150 }, (_, index) => coalescer.submit(`late ${index}`));
     await flight(0).land();
     expect(landed().map(({ length }) => length)).toEqual([101, 100, 150]);

@@ -2,14 +2,23 @@
 // planned elsewhere, purely. All of it runs in the transaction of the deciding part.
 //   DL1. An agent comes with its roster row, its identity edge and an idle head, all or none.
 //   DL2. The edge is named by the request that made the agent: a repeated request finds what it made.
+//   DL4. The open turns that agents of a project gave to others are bounded, however wide and deep they delegate. They are counted in the
+//        transaction that adds to them; delegations that run at the same moment may pass the bound by their own tasks.
 //   DL3. An agent that an agent makes is one level deeper for ever: outside of its turns it speaks at that depth (I9).
 
-import { isStorable, isToken, type JsonObject, type JsonValue } from "@toolplane/protocol";
-import { type Profile, parseProfileCard, profileKey, type RosterAgent } from "@toolplane/protocol/registry";
+import { isStorable, isToken, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
+import {
+  type Profile,
+  parseProfileCard,
+  profileKey,
+  type RosterAgent,
+  resolveLimits,
+} from "@toolplane/protocol/registry";
 import { PMO_ACTOR } from "../batches/batch.ts";
 import type { Held } from "../calls/leases.ts";
 import { type HeldCall, holdCall } from "../calls/park.ts";
 import { isPossibleId } from "../cards/possible-id.ts";
+import type { Admission } from "../gates/admission.ts";
 import type { Faults } from "../ports/faults.ts";
 import { KEEP_AGENT } from "../registry/agents.sql.ts";
 import { LOCK_PROJECT } from "../registry/projects.sql.ts";
@@ -18,6 +27,7 @@ import type { Database, Queryer } from "../sql/database.ts";
 import {
   bindAgents,
   CHOOSE_OUTPUT_BOX,
+  COUNT_DELEGATED,
   HAS_IDENTITY_EDGE,
   type PartyRow,
   READ_EXISTING_BOXES,
@@ -104,6 +114,8 @@ export interface Delegation {
   findProvisioned(projectId: string, edgeId: string, tx: Queryer): Promise<string | undefined>;
   /** The box that an existing agent goes on writing into, if none of its turns does. */
   chooseOutputBox(projectId: string, agentId: string, tx: Queryer): Promise<string | undefined>;
+  /** Throws `rate_limited` when the project has no room for so many more delegated turns (DL4). */
+  checkRoom(projectId: string, count: number, tx: Queryer): Promise<void>;
   findSpawned(projectId: string, correlationId: string, tx: Queryer): Promise<DelegatedTurn | undefined>;
 }
 
@@ -145,9 +157,10 @@ const partyOf = (projectId: string, row: PartyRow, profiles: ReadonlyMap<string,
 export interface DelegationDeps {
   readonly db: Database;
   readonly faults: Faults;
+  readonly admission: Pick<Admission, "limitsOf">;
 }
 
-export const createDelegation = ({ db, faults }: DelegationDeps): Delegation => ({
+export const createDelegation = ({ db, faults, admission }: DelegationDeps): Delegation => ({
   async forCall(held, work) {
     const done = await db.transaction(async (tx) => {
       const outcome = await work(tx, await holdCall(tx, held));
@@ -245,6 +258,17 @@ export const createDelegation = ({ db, faults }: DelegationDeps): Delegation => 
   async chooseOutputBox(projectId, agentId, tx) {
     const [row] = await tx.query<{ box_id: string }>(CHOOSE_OUTPUT_BOX, [projectId, agentId]);
     return row?.box_id;
+  },
+
+  async checkRoom(projectId, count, tx) {
+    const { delegated_turns: most } = resolveLimits(await admission.limitsOf(projectId));
+    const [row] = await tx.query<{ open: number }>(COUNT_DELEGATED, [projectId, most]);
+    if ((row?.open ?? 0) + count <= most) return;
+    throw new ToolplaneError(
+      "rate_limited",
+      `the agents of project ${projectId} have given ${row?.open ?? 0} turns to others that have not ended, and the limit is ${most}: wait until some have ended, or do the work yourself`,
+      { detail: { limit: "delegated_turns", delegated_turns: most } },
+    );
   },
 
   async findSpawned(projectId, correlationId, tx) {

@@ -80,7 +80,7 @@ const CODE_SECONDS = 15 * 60;
 const CODES_PER_TOKEN = 20;
 /** A working week: after it a person logs in again, whatever the browser did. */
 const SESSION_SECONDS = 7 * 24 * 3_600;
-/** A night: who comes back the next morning logs in again. */
+/** One working day: the next morning a person logs in again. */
 const IDLE_SECONDS = 12 * 3_600;
 const SESSIONS_PER_TOKEN = 50;
 /** The time of last use is kept to the minute, so that most requests write nothing. */

@@ -1,20 +1,14 @@
 // What a person fixed must still be a value that the tool takes. A program whose new schema refuses such a value would make every
 // call of the tool fail; such a version waits for a person, as one does that weakens a guard (TU4).
 
-import { isRecord, type JsonObject, type ToolDefinition } from "@toolplane/protocol";
+import type { JsonValue, ToolDefinition } from "@toolplane/protocol";
+import { type CheckValue, valueIssue } from "./given-values.ts";
 import type { IncomingTool, Misfits } from "./plan-tools.ts";
 import type { SchemaChecks } from "./schema-checks.ts";
 import type { ToolRow } from "./tools.sql.ts";
 
-/** The schema of one parameter, with what it may refer to. */
-const schemaOf = ({ parameters }: ToolDefinition, name: string): JsonObject | undefined => {
-  const { properties, $defs, definitions, $schema } = parameters as Readonly<Record<string, never>>;
-  if (!isRecord(properties) || !Object.hasOwn(properties, name)) return undefined;
-  const kept = Object.entries({ $schema, $defs, definitions }).filter(([, value]) => value !== undefined);
-  return { ...Object.fromEntries(kept), type: "object", properties: { [name]: properties[name] } } as JsonObject;
-};
-
-const fixedOf = (definition: ToolDefinition): Readonly<Record<string, unknown>> => definition.options.args?.fixed ?? {};
+const fixedOf = (definition: ToolDefinition): Readonly<Record<string, JsonValue>> =>
+  definition.options.args?.fixed ?? {};
 
 export const findMisfits = async (
   rows: readonly ToolRow[],
@@ -27,10 +21,9 @@ export const findMisfits = async (
     const text = item.asPerson ? undefined : guards.get(item.definition.tool_name);
     if (typeof text !== "string") continue;
     const guard = JSON.parse(text) as ToolDefinition;
-    const takes = async (definition: ToolDefinition, name: string, value: unknown): Promise<boolean> => {
-      const schema = schemaOf(definition, name);
-      return schema === undefined || (await schemas.check(schema, { [name]: value }, item.projectId)).length === 0;
-    };
+    const check: CheckValue = (schema, value) => schemas.check(schema, value, item.projectId);
+    const takes = async (definition: ToolDefinition, name: string, value: JsonValue): Promise<boolean> =>
+      (await valueIssue(definition, name, value, check)) === undefined;
     const refused: string[] = [];
     for (const [name, value] of Object.entries(fixedOf(guard)))
       if (!(await takes(item.definition, name, value)) && (await takes(guard, name, value)))

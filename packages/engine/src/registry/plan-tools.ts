@@ -59,6 +59,8 @@ export interface IncomingTool {
   readonly asPerson: boolean;
   /** Nothing of it is in force until a person accepts it. */
   readonly waits: boolean;
+  /** Why it could never work. The definition that is in force already may be sent again: it stays as it is. */
+  readonly refusal?: ToolplaneError | undefined;
 }
 
 /** Of each upload: the parameters a person fixed whose values its schema refuses, as options are named. */
@@ -286,6 +288,9 @@ const planOne = (
     : planCurrent(known, guarded);
 };
 
+const isInForce = (known: Known | undefined, { hash }: IncomingTool): boolean =>
+  known !== undefined && !known.deleted && (known.hash === hash || known.codeHash === hash);
+
 /** What sending the same once more gives again. */
 const STAYS: ReadonlySet<ToolUpsertResult["outcome"]> = new Set(["pending", "older"]);
 
@@ -309,6 +314,7 @@ export const planTools = (
         ? { ...first, outcome: STAYS.has(first.outcome) ? first.outcome : ("unchanged" as const), changed: [] }
         : new ToolplaneError("conflict", `${name} is defined twice in one request`, { detail: { tool_name: name } });
     }
+    if (item.refusal !== undefined && !isInForce(known.get(name), item)) return item.refusal;
     const itsPast = past.filter((version) => version.tool_name === name);
     const plan = planOne(known.get(name), item, sha256, misfits.get(item) ?? [], itsPast);
     if (plan instanceof ToolplaneError) return plan;

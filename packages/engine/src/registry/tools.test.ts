@@ -210,3 +210,52 @@ describe("reading", () => {
     },
   );
 });
+
+describe("[UTP-5.3-20] values that a definition gives itself", () => {
+  const parameters = {
+    type: "object",
+    properties: {
+      n: { type: "integer", minimum: 1 },
+      word: { enum: ["a", "b"] },
+      text: { type: "string", maxLength: 5 },
+      ref: { $ref: "#/$defs/flag" },
+      list: { type: "array", items: { $ref: "#/properties/n" } },
+      open: {},
+    },
+    required: ["n", "other"],
+    anyOf: [{ required: ["zip"] }, { required: ["city"] }],
+    $defs: { flag: { type: "boolean" } },
+  };
+  const register = (args: object, more: object = {}) =>
+    world.tools.upsertTool(A, { ...sampleTool("given"), parameters, options: { args, ...more } });
+
+  test.each([
+    [{ fixed: { n: "3" } }, "options.args.fixed.n"],
+    [{ fixed: { n: 0 } }, "options.args.fixed.n"],
+    [{ defaults: { n: null } }, "options.args.defaults.n"],
+    [{ defaults: { word: "c" } }, "options.args.defaults.word"],
+    [{ defaults: { n: "{turn_epoch}" } }, "options.args.defaults.n"],
+    [{ fixed: { ref: "yes" } }, "options.args.fixed.ref"],
+    [{ fixed: { list: [1, 0] } }, "options.args.fixed.list"],
+    [{ fixed: { text: "too long" } }, "options.args.fixed.text"],
+  ])("%j is refused by its key", async (args, key) => {
+    await expect(register(args)).rejects.toMatchObject({
+      code: "bad_request",
+      message: expect.stringMatching(
+        new RegExp(`^${key} is not a value that parameters.properties.*; correct one`, "u"),
+      ),
+      detail: { path: `$.${key}` },
+    });
+  });
+
+  test.each([
+    [{ fixed: { n: 1, word: "a", ref: true, list: [2], open: null, unknown: 5 } }, {}],
+    [{ defaults: { text: "{tool_call_id}" } }, {}],
+    [{ defaults: { text: "{{ab}}" } }, {}],
+    // Another layer replaces them, so they are never used.
+    [{ fixed: { n: 1 }, defaults: { n: "x" } }, {}],
+    [{ defaults: { n: "x" } }, { envs: { n: "SOME_KEY" } }],
+  ])("%j with %j is taken", async (args, more) => {
+    expect((await register(args, more)).toolName).toBe("given");
+  });
+});

@@ -18,8 +18,10 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import { acceptPending, withNamedVersion } from "./accept-tool.ts";
 import { admitParameters, compiledLater } from "./admit-parameters.ts";
+import { checkTogether } from "./check-together.ts";
 import type { ToolStatus } from "./definition-cache.sql.ts";
 import { findMisfits } from "./fixed-misfits.ts";
+import { checkGivenValues } from "./given-values.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import { type IncomingTool, type PastVersion, planPastLookup, planTools, type ToolUpsertResult } from "./plan-tools.ts";
 import type { SchemaChecks } from "./schema-checks.ts";
@@ -60,6 +62,8 @@ export interface UpsertToolsOptions {
   readonly internal?: boolean | undefined;
   /** Which variables the project's tools may name. */
   readonly allowEnv?: AllowEnv | undefined;
+  /** The definition is one that is stored, with other limits: it is not judged again. */
+  readonly isStored?: boolean | undefined;
   /** A transaction that holds the project's lock; its owner rings after the commit. */
   readonly tx?: Queryer | undefined;
 }
@@ -148,29 +152,6 @@ const waitsForPerson = (toolName: string, version: number): ToolplaneError =>
 /** Versions of one tool that wait or waited for a person and were never in force; older ones are dropped. */
 const MAX_UNACCEPTED = 20;
 
-const plainCannotPin = (): ToolplaneError =>
-  new ToolplaneError(
-    "bad_request",
-    "options.pin cannot be strict with service: plain, which names no version when it runs a call; leave one of them out",
-    { detail: { path: "$.options.pin" } },
-  );
-
-/** Attempts are counted by leases, and an attempt that was not leased is never known to have ended. */
-const refuseUnleased = ({ options }: ToolDefinition): void => {
-  if (options.service !== "plain" || options.retry_policy === undefined) return;
-  const message =
-    "options.retry_policy cannot be kept with service: plain, which takes no lease; leave one of them out";
-  throw new ToolplaneError("bad_request", message, { detail: { path: "$.options.retry_policy" } });
-};
-
-/** A tool that is not safe is never run twice. */
-const unsafeCannotRetry = (): ToolplaneError =>
-  new ToolplaneError(
-    "bad_request",
-    "options.retry_policy needs retry: safe; a tool that is not safe is never tried again",
-    { detail: { path: "$.options.retry_policy" } },
-  );
-
 const UNKNOWN_PERSON = "an unknown person";
 
 const STATUS_ACTS = { active: "tool.resumed", paused: "tool.paused", deleted: "tool.deleted" } as const;
@@ -189,6 +170,18 @@ const actOf = (projectId: string, result: ToolUpsertResult, source: string | und
 });
 
 export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOptions): Tools => {
+  /** Why every call of it would fail, or an option of it do nothing. */
+  const judge = async (projectId: string, definition: ToolDefinition): Promise<ToolplaneError | undefined> => {
+    try {
+      rest.checkTool?.(definition);
+      await checkGivenValues(definition, (schema, value) => schemas.check(schema, value, projectId));
+      return undefined;
+    } catch (error) {
+      if (isToolplaneError(error)) return error;
+      throw error;
+    }
+  };
+
   const parseOne = async (projectId: string, upload: unknown, options: UpsertToolsOptions): Promise<IncomingTool> => {
     const allowEnv = options.allowEnv ?? rest.allowEnv;
     const definition = parseToolDefinition(upload, {
@@ -198,13 +191,11 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
       ...(options.internal === undefined ? {} : { internal: options.internal }),
       ...(allowEnv === undefined ? {} : { allowEnv }),
     });
-    if (definition.options.pin === "strict" && definition.options.service === "plain") throw plainCannotPin();
-    refuseUnleased(definition);
-    if (definition.options.retry_policy !== undefined && definition.options.retry !== "safe") throw unsafeCannotRetry();
-    rest.checkTool?.(definition);
+    checkTogether(definition);
     await admitParameters(definition, (schema) => schemas.check(schema, undefined, projectId));
     const { source, asPerson = source === undefined, waits = false } = options;
-    return { projectId, definition, hash: definitionHash(definition, sha256), source, asPerson, waits };
+    const refusal = options.isStored === true ? undefined : await judge(projectId, definition);
+    return { projectId, definition, hash: definitionHash(definition, sha256), source, asPerson, waits, refusal };
   };
 
   const tryParse = async (
@@ -360,7 +351,13 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
         if (pending !== undefined) throw waitsForPerson(toolName, pending.version);
         const options = withLimits(definition.options, limits);
         const source = row.source ?? undefined;
-        const [result] = await upsertTools(projectId, [{ ...definition, options }], { source, asPerson: true, by, tx });
+        const [result] = await upsertTools(projectId, [{ ...definition, options }], {
+          source,
+          asPerson: true,
+          isStored: true,
+          by,
+          tx,
+        });
         if (result instanceof ToolplaneError) throw result;
         const after = await read(tx, projectId, toolName);
         if (after === undefined) throw noTool(projectId, toolName);

@@ -2,7 +2,7 @@
 // made for them. A card that a turn only inherited belongs to another, and stays. A tombstone says where the chain ended.
 //   What an open turn was given to begin with, a whole box of another turn or cards of it, stays as long as it is open.
 //   An agent may go on writing where an earlier turn of it left its output: then the box goes with the last of them.
-//   Nobody is waited for: what others hold is left to the next run.
+//   It waits for no lock: a row that another transaction holds is left to the next run.
 
 import { leaveTombstones } from "../history/tombstones.sql.ts";
 import type { Statement } from "../sql/database.ts";

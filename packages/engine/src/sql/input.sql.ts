@@ -8,6 +8,9 @@ import { type ArrayType, encodeArrays } from "./binary-array.ts";
 
 export type SqlType = ArrayType;
 
+/** The fields of a row that a statement takes, with the types of their columns. */
+export type InputFields<Row> = readonly (readonly [keyof Row & string, SqlType])[];
+
 export interface InputColumn<Row> {
   readonly field: keyof Row & string;
   readonly column: string;
@@ -31,10 +34,7 @@ export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (lette
  * Columns named after the fields of `Row`: `projectId` becomes `project_id`. A statement with several inputs numbers
  * their parameters on: `first` is the `next` of the one before.
  */
-export const setInput = <Row extends object>(
-  fields: readonly (readonly [keyof Row & string, SqlType])[],
-  first = 1,
-): SetInput<Row> => {
+export const setInput = <Row extends object>(fields: InputFields<Row>, first = 1): SetInput<Row> => {
   const columns = fields.map(([field, type]): InputColumn<Row> => ({ field, column: snakeCase(field), type }));
   const arrays = columns.map(({ type }, index) => `$${index + first}::${type}[]`).join(", ");
   const names = columns.map(({ column }) => column).join(", ");

@@ -2,7 +2,7 @@
 // in constant time and never stored (I8). The memory of tokens is dropped by a ring of the registry, and after a few seconds in
 // any case, so that a revoked token stops working everywhere.
 
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { isToken, showName, ToolplaneError } from "@toolplane/protocol";
 import { LRUCache } from "lru-cache";
 import { type Act, type Actor, recordActs } from "../audit/audit.ts";
@@ -70,7 +70,7 @@ const REMEMBER_MS = 5_000;
 const MAX_PAGE = 500;
 const MAX_TTL_SECONDS = 100 * 366 * 24 * 3_600;
 
-const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest();
+const hashOf = (secret: string): Buffer => hash("sha256", secret, "buffer");
 
 export const tokenOf = (row: TokenRow): Token => ({
   tokenId: row.token_id,

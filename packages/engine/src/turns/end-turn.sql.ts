@@ -16,7 +16,7 @@ select ${FACT_COLUMNS}
    for update of c nowait`,
 };
 
-/** $1 project, $2 agent, $3 turn. Whoever held one of them finds its claim gone. */
+/** $1 project, $2 agent, $3 turn. A process that held one of them finds its claim gone. */
 export const CONSUME_ROWS: Statement = {
   name: "turns.consume-rows",
   text: `

@@ -77,7 +77,7 @@ interface Spawned extends Done {
 
 export interface SpawnDeps extends TurnDeps {
   readonly maxDepth: number;
-  /** Work that was written for a place here, and that nobody was told of. */
+  /** Work that was written for a worker in this process, before the worker is told of it. */
   readonly giveBack: (work: Work) => void;
 }
 

@@ -1,37 +1,19 @@
 // The rows that a turn writes, as inputs of the one statement that writes them.
 
+import { CARD_COLUMNS, type CardRow } from "../cards/cards.sql.ts";
 import { MESSAGE_COLUMNS, type MessageRow } from "../outbox/messages.sql.ts";
-import type { SqlType } from "../sql/input.sql.ts";
+import type { InputFields } from "../sql/input.sql.ts";
 import type { SpawnRow } from "./spawn.sql.ts";
 import type { AgentKey } from "./turn.ts";
 
-export type Columns<Row> = readonly (readonly [keyof Row & string, SqlType])[];
-
-export interface TurnCardRow {
-  readonly projectId: string;
-  readonly cardId: string;
-  readonly type: string;
-  readonly authorId: string;
-  readonly toolCallId: string | null;
-  readonly agentTurnId: string | null;
-  readonly stepId: string | null;
-  readonly hash: string;
-  readonly body: string;
+/** A card of a turn is a link of its chain, and never a candidate. */
+export interface TurnCardRow extends Omit<CardRow, "candidate"> {
   readonly chainSeq: number | null;
   readonly chainHash: string | null;
-  readonly ttlSeconds: number | null;
 }
 
-export const cards: Columns<TurnCardRow> = [
-  ["projectId", "text"],
-  ["cardId", "text"],
-  ["type", "text"],
-  ["authorId", "text"],
-  ["toolCallId", "text"],
-  ["agentTurnId", "text"],
-  ["stepId", "text"],
-  ["hash", "text"],
-  ["body", "text"],
+export const cards: InputFields<TurnCardRow> = [
+  ...CARD_COLUMNS,
   ["chainSeq", "integer"],
   ["chainHash", "text"],
   ["ttlSeconds", "double precision"],
@@ -45,7 +27,7 @@ export interface BoxGrowth {
   readonly cardIds: string;
 }
 
-export const boxes: Columns<BoxGrowth> = [
+export const boxes: InputFields<BoxGrowth> = [
   ["projectId", "text"],
   ["boxId", "text"],
   ["fresh", "boolean"],
@@ -71,7 +53,7 @@ export interface StepWrite {
   readonly ended: boolean;
 }
 
-export const steps: Columns<StepWrite> = [
+export const steps: InputFields<StepWrite> = [
   ["projectId", "text"],
   ["agentId", "text"],
   ["stepId", "text"],
@@ -111,7 +93,7 @@ export interface HeadWrite {
   readonly resumeSeconds: number | null;
 }
 
-export const heads: Columns<HeadWrite> = [
+export const heads: InputFields<HeadWrite> = [
   ["projectId", "text"],
   ["agentId", "text"],
   ["status", "text"],
@@ -132,7 +114,7 @@ export const heads: Columns<HeadWrite> = [
 ];
 
 /** Heads that do not change while their agents' queues grow; they are touched, so that a reader of both notices. */
-export const touched: Columns<AgentKey> = [
+export const touched: InputFields<AgentKey> = [
   ["projectId", "text"],
   ["agentId", "text"],
 ];
@@ -154,7 +136,7 @@ export interface TurnWrite {
   readonly ended: boolean;
 }
 
-export const turns: Columns<TurnWrite> = [
+export const turns: InputFields<TurnWrite> = [
   ["projectId", "text"],
   ["agentTurnId", "text"],
   ["status", "text"],
@@ -187,7 +169,7 @@ export interface InboxChange {
   readonly error: string | null;
 }
 
-export const changes: Columns<InboxChange> = [
+export const changes: InputFields<InboxChange> = [
   ["projectId", "text"],
   ["inboxId", "text"],
   ["status", "text"],
@@ -218,7 +200,7 @@ export interface InboxInsert {
   readonly worker: string | null;
 }
 
-export const arrivals: Columns<InboxInsert> = [
+export const arrivals: InputFields<InboxInsert> = [
   ["projectId", "text"],
   ["inboxId", "text"],
   ["agentId", "text"],
@@ -243,14 +225,14 @@ export interface AppliedCall {
   readonly chainHash: string | null;
 }
 
-export const applied: Columns<AppliedCall> = [
+export const applied: InputFields<AppliedCall> = [
   ["projectId", "text"],
   ["toolCallId", "text"],
   ["chainSeq", "integer"],
   ["chainHash", "text"],
 ];
 
-export const messages: Columns<MessageRow> = MESSAGE_COLUMNS;
+export const messages: InputFields<MessageRow> = MESSAGE_COLUMNS;
 
 export interface Wakeup {
   readonly projectId: string;
@@ -262,7 +244,7 @@ export interface Wakeup {
   readonly messageId: string | null;
 }
 
-export const wakeups: Columns<Wakeup> = [
+export const wakeups: InputFields<Wakeup> = [
   ["projectId", "text"],
   ["agentId", "text"],
   ["channelId", "text"],

@@ -8,9 +8,9 @@
 //   under its own name.
 
 import type { Statement } from "../sql/database.ts";
-import { type SetInput, setInput } from "../sql/input.sql.ts";
+import { type InputFields, type SetInput, setInput } from "../sql/input.sql.ts";
 import { SPAWN_COLUMNS, spawnParts } from "./spawn.sql.ts";
-import type { Columns, TurnWrites } from "./turn-write-rows.sql.ts";
+import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import * as rows from "./turn-write-rows.sql.ts";
 
 const textArray = (json: string): string => `array(select json_array_elements_text(${json}::json))`;
@@ -21,7 +21,7 @@ type PartRow<Name extends Part> = TurnWrites[Name][number];
 interface PartText<Row> {
   /** In the statement's name. */
   readonly letter: string;
-  readonly columns: Columns<Row>;
+  readonly columns: InputFields<Row>;
   /** The CTEs of the part; `from` is its input under the alias `i`. */
   readonly text: (from: string) => string;
 }
@@ -228,7 +228,7 @@ const assemble = (parts: readonly Part[], external: boolean): Assembled => {
   const texts: string[] = [];
   for (const part of parts) {
     const { columns, text } = PARTS[part] as unknown as PartText<object>;
-    const input = setInput<object>(columns as Columns<object>, next);
+    const input = setInput<object>(columns as InputFields<object>, next);
     next = input.next;
     inputs.push({ part, input });
     texts.push(text(input.from));

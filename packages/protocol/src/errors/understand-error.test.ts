@@ -69,6 +69,28 @@ describe("foreign errors", () => {
     expect(say(ours, true)).toBe("no server answers");
   });
 
+  test.each([
+    [
+      "a port that fetch refuses",
+      new TypeError("fetch failed", { cause: new Error("bad port") }),
+      "fetch failed: bad port",
+    ],
+    [
+      "several reasons",
+      new AggregateError([new Error("a"), new Error("b"), new Error("a")], "All promises were rejected"),
+      "All promises were rejected: a; b",
+    ],
+    [
+      "reasons inside reasons",
+      new TypeError("fetch failed", { cause: new AggregateError([new Error("x"), new Error("y")]) }),
+      "fetch failed: x; y",
+    ],
+    ["no reason at all", new TypeError("fetch failed"), "fetch failed"],
+    ["words that say something", new Error("no price", { cause: new Error("inner") }), "no price"],
+  ])("[SEE-17] words that say nothing are followed by the words of the errors inside: %s", (_name, thrown, message) => {
+    expect(understandError(thrown, { keepMessage: true })).toMatchObject({ code: "internal_error", message });
+  });
+
   test("codes that no table knows", () => {
     expect(understandError(sql("P0001")).code).toBe("internal_error");
     expect(understandError(foreign({ name: "JetStreamApiError", code: 1 })).code).toBe("upstream_unavailable");

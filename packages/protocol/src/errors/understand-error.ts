@@ -115,6 +115,22 @@ const wordsOf = (error: unknown): string => {
   return own === "" ? ownText(inner).trim() : own;
 };
 
+/** What these say is only that something inside failed: the words of the errors inside come after them. */
+const EMPTY_WORDS: ReadonlySet<string> = new Set(["fetch failed", "All promises were rejected"]);
+/** More reasons do not help a reader of one sentence; the diagnostics have them all. */
+const MAX_REASONS = 3;
+
+const isEmptyWords = (text: string): boolean => text === "" || EMPTY_WORDS.has(text);
+
+const wordsWithReasons = (error: unknown, levelsLeft: number): string => {
+  const own = ownText(error).trim();
+  if (!isObject(error) || levelsLeft === 0 || !isEmptyWords(own)) return own;
+  const parts: readonly unknown[] = Array.isArray(error.errors) ? error.errors : [];
+  const inner = [error.cause, ...parts].map((one) => wordsWithReasons(one, levelsLeft - 1));
+  const reasons = [...new Set(inner.filter((text) => text !== ""))].slice(0, MAX_REASONS).join("; ");
+  return [own, reasons].filter((text) => text !== "").join(": ");
+};
+
 /**
  * A system error of a tool in its own words: which file is missing, which address refused. `fetch failed` alone says nothing, so the
  * words of the error inside come after those of the error that was thrown.
@@ -131,7 +147,7 @@ const understandForeign = (error: unknown, keepMessage: boolean): ToolplaneError
   if (error === undefined || error === null) {
     return new ToolplaneError("unknown_error", "something failed without saying what");
   }
-  const text = keepMessage && !(error instanceof UsageError) ? ownText(error).trim() : "";
+  const text = keepMessage && !(error instanceof UsageError) ? wordsWithReasons(error, MAX_CAUSES) : "";
   return new ToolplaneError("internal_error", text === "" ? "something failed that should not have" : text, {
     cause: error,
   });

@@ -10,6 +10,14 @@ export const DEFAULT_FORK_JOIN_TASKS = 8;
 /** The result of more tasks would not fit into one card. */
 const MOST_FORK_JOIN_TASKS = 1_000;
 
+/**
+ * Turns that agents of a project gave to other agents and that have not ended. Depth alone does not bound delegation: an agent
+ * that gives work to eight of its kind, which do the same, has millions of descendants twenty levels down.
+ */
+const DEFAULT_DELEGATED_TURNS = 1_000;
+/** They are counted at each delegation. */
+const MOST_DELEGATED_TURNS = 100_000;
+
 /** More would take longer to count than to run. */
 const MOST_QUEUED = 1_000_000;
 
@@ -26,12 +34,18 @@ const callLimitsSchema = z.strictObject({
 
 const forkJoinTasks = z.int().min(1).max(MOST_FORK_JOIN_TASKS).optional();
 
-export const projectLimitsSchema = callLimitsSchema.extend({ fork_join_tasks: forkJoinTasks });
+const delegatedTurns = z.int().min(1).max(MOST_DELEGATED_TURNS).optional();
+
+export const projectLimitsSchema = callLimitsSchema.extend({
+  fork_join_tasks: forkJoinTasks,
+  delegated_turns: delegatedTurns,
+});
 
 /** As the configuration file has them, where `limits` may later hold those of other things. */
 export const fileLimitsSchema = z.strictObject({
   project: callLimitsSchema.optional(),
   fork_join_tasks: forkJoinTasks,
+  delegated_turns: delegatedTurns,
 });
 
 export type ProjectLimits = z.infer<typeof projectLimitsSchema>;
@@ -40,6 +54,7 @@ export type FileLimits = z.infer<typeof fileLimitsSchema>;
 /** The limits of a project in force: null where there is none. */
 export interface ResolvedLimits {
   readonly fork_join_tasks: number;
+  readonly delegated_turns: number;
   readonly concurrency: number | null;
   readonly rate: Rate | null;
   readonly queue: number | null;
@@ -48,6 +63,7 @@ export interface ResolvedLimits {
 
 export const resolveLimits = (limits: ProjectLimits): ResolvedLimits => ({
   fork_join_tasks: limits.fork_join_tasks ?? DEFAULT_FORK_JOIN_TASKS,
+  delegated_turns: limits.delegated_turns ?? DEFAULT_DELEGATED_TURNS,
   concurrency: limits.concurrency ?? null,
   rate: limits.rate ?? null,
   queue: limits.queue ?? null,

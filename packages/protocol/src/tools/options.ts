@@ -95,6 +95,11 @@ export const toolOptionsSchema = z.strictObject({
   timeout: runSeconds.optional(),
 });
 
+/** Without the older spellings. */
+export const TOOL_OPTION_NAMES: readonly string[] = Object.keys(toolOptionsSchema.shape).filter(
+  (name) => name !== "timeout_s" && name !== "timeout",
+);
+
 export type ToolOptions = z.infer<typeof toolOptionsSchema>;
 
 /** Counted from the lease: as long as a synchronous caller waits. */

@@ -270,3 +270,23 @@ describe("[SEC-8-1] nobody overrides what the author fixed", () => {
     );
   });
 });
+
+describe("[UTP-5.3-20] a value of the definition that its own schema does not take", () => {
+  const parameters = { type: "object", properties: { n: { type: "integer" }, q: { type: "string" } } };
+  test.each([
+    [{ fixed: { n: "many" } }, {}, "options.args.fixed.n"],
+    [{ defaults: { n: "many" } }, { q: "x" }, "options.args.defaults.n"],
+  ])("%j: the error names the key, and that it is not the caller's", (args, sent, key) => {
+    expect(() => plan(define({ args }, parameters), sent)).toThrow(
+      expect.objectContaining({
+        code: "bad_request",
+        message: expect.stringContaining(`the value is ${key} of the definition, not the caller's`),
+        detail: expect.objectContaining({ todo: expect.stringContaining(key) }),
+      }),
+    );
+  });
+
+  test("a value of the caller is the caller's", () => {
+    expect(() => plan(define({ args: { fixed: { n: 1 } } }, parameters), { q: 5 })).toThrow(/^(?!.*definition).*q/u);
+  });
+});

@@ -6,7 +6,7 @@
 
 import type { ToolCallCardInput } from "../cards/tool-cards.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
-import { shortText } from "../json/json-path.ts";
+import { formatJsonPath, shortText } from "../json/json-path.ts";
 import type { JsonObject, JsonValue } from "../json/json-value.ts";
 import type { ToolDefinition } from "./definition.ts";
 import { foldName } from "./fold-name.ts";
@@ -30,10 +30,11 @@ export type ArgumentsMetadata = Pick<ToolCallCardInput, "argsDefaultsApplied" | 
 export interface ArgumentsPlan {
   readonly arguments: JsonObject;
   readonly metadata: ArgumentsMetadata;
-  /** Names that the caller sent although the author manages them; they are logged as a warning. */
+  /** Arguments, by the author's names, that the caller sent although the author manages them; they are logged as a warning. */
   readonly dropped: readonly string[];
 }
 
+const NONE: readonly string[] = [];
 const MAX_SHOWN_ISSUES = 8;
 const MAX_ISSUE_LENGTH = 200;
 
@@ -42,7 +43,8 @@ interface Layers {
   readonly defaults: readonly (readonly [string, JsonValue])[];
   readonly fixed: readonly (readonly [string, JsonValue])[];
   readonly envs: Readonly<Record<string, string>> | undefined;
-  readonly managed: ReadonlySet<string>;
+  /** Folded name -> the author's spelling. */
+  readonly managed: ReadonlyMap<string, string>;
   readonly allowNull: readonly string[];
 }
 
@@ -61,7 +63,7 @@ const layersOf = (options: ToolDefinition["options"]): Layers => {
     ),
     fixed,
     envs: Object.keys(envs).length === 0 ? undefined : envs,
-    managed: new Set([...Object.keys(envs), ...fixed.map(([name]) => name)].map(foldName)),
+    managed: new Map([...Object.keys(envs), ...fixed.map(([name]) => name)].map((name) => [foldName(name), name])),
     allowNull: options.args?.allow_null ?? [],
   };
   // Only values that cannot change may be remembered.
@@ -73,8 +75,28 @@ const layersOf = (options: ToolDefinition["options"]): Layers => {
 const managersWords = (toolName: string, [first]: readonly SchemaIssue[]): string =>
   `${toolName}: invalid args${first?.path.slice(1) ?? ""}: ${first?.message ?? ""}`;
 
-const checkArguments = (toolName: string, issues: readonly SchemaIssue[]): void => {
+/** Whether an issue is about this argument or a part of it. */
+const isAbout = ({ path }: SchemaIssue, name: string): boolean => {
+  const at = formatJsonPath([name]);
+  return path === at || path.startsWith(`${at}.`) || path.startsWith(`${at}[`);
+};
+
+/** The definition's own value that an issue is about: its caller cannot mend it. */
+const ownValue = (issues: readonly SchemaIssue[], { fixed, defaultsApplied }: OwnValues): string | undefined => {
+  const isWrong = (name: string): boolean => issues.some((issue) => isAbout(issue, name));
+  const inFixed = fixed.find(([name]) => isWrong(name));
+  if (inFixed !== undefined) return `options.args.fixed.${inFixed[0]}`;
+  const inDefaults = defaultsApplied.find(isWrong);
+  return inDefaults === undefined ? undefined : `options.args.defaults.${inDefaults}`;
+};
+
+interface OwnValues extends Pick<Layers, "fixed"> {
+  readonly defaultsApplied: readonly string[];
+}
+
+const checkArguments = (toolName: string, issues: readonly SchemaIssue[], own: OwnValues): void => {
   if (issues.length === 0) return;
+  const key = ownValue(issues, own);
   const shown = issues.slice(0, MAX_SHOWN_ISSUES).map(({ path, message }) => ({
     path: shortText(path, MAX_ISSUE_LENGTH),
     message: shortText(message, MAX_ISSUE_LENGTH),
@@ -82,7 +104,11 @@ const checkArguments = (toolName: string, issues: readonly SchemaIssue[]): void 
   const text = isPmoToolName(toolName)
     ? managersWords(toolName, shown)
     : `arguments of ${toolName} do not match its parameters: ${shown.map(({ path, message }) => `${path}: ${message}`).join("; ")}`;
-  throw new ToolplaneError("bad_request", text, { detail: { issues: shown } });
+  if (key === undefined) throw new ToolplaneError("bad_request", text, { detail: { issues: shown } });
+  const todo = `correct ${key} of the definition of ${toolName}, and register it again`;
+  throw new ToolplaneError("bad_request", `${text}; the value is ${key} of the definition, not the caller's`, {
+    detail: { issues: shown, todo },
+  });
 };
 
 /** Throws `bad_request` for arguments that are no object, break the schema, or need a template variable without a value. */
@@ -93,10 +119,11 @@ export const planArguments = (input: PlanArgumentsInput): ArgumentsPlan => {
     typeof value === "string" ? renderTemplate(value, { at, values: variables, allowNull }) : value;
 
   const layered: Record<string, JsonValue> = {};
-  const dropped: string[] = [];
+  const dropped = new Set<string>();
   for (const [name, value] of Object.entries(parseRawArguments(input.rawArguments))) {
-    if (managed.size > 0 && managed.has(foldName(name))) dropped.push(name);
-    else layered[name] = value;
+    const author = managed.size === 0 ? undefined : managed.get(foldName(name));
+    if (author === undefined) layered[name] = value;
+    else dropped.add(author);
   }
   const defaultsApplied: string[] = [];
   for (const [name, value] of defaults) {
@@ -105,7 +132,8 @@ export const planArguments = (input: PlanArgumentsInput): ArgumentsPlan => {
     defaultsApplied.push(name);
   }
   for (const [name, value] of fixed) layered[name] = render(value, `options.args.fixed.${name}`);
-  if (!isJudgedByManager(definition.tool_name, layered)) checkArguments(definition.tool_name, validate(layered));
+  if (!isJudgedByManager(definition.tool_name, layered))
+    checkArguments(definition.tool_name, validate(layered), { fixed, defaultsApplied });
   return {
     arguments: layered,
     metadata: {
@@ -113,6 +141,6 @@ export const planArguments = (input: PlanArgumentsInput): ArgumentsPlan => {
       ...(fixed.length > 0 && { argsFixedApplied: fixed.map(([name]) => name).sort() }),
       ...(envs !== undefined && { argsEnvs: envs }),
     },
-    dropped,
+    dropped: dropped.size === 0 ? NONE : [...dropped].sort(),
   };
 };

@@ -24,3 +24,7 @@ describe("[API-6-C1] advice names what the program has given", () => {
     expect(() => connect({ env: { TOOLPLANE_URL: "nowhere" } })).toThrow(/^TOOLPLANE_URL must be an http/);
   });
 });
+
+test("[SEE-21] a key that connect does not take is refused by name", () => {
+  expect(() => connect({ urll: NOBODY, env: {} } as never)).toThrow("connect: there is no key urll; did you mean url?");
+});

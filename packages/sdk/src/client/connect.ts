@@ -4,14 +4,16 @@ import { randomBytes } from "node:crypto";
 import { UsageError } from "@toolplane/protocol";
 import { createHttpPool } from "../http/pool.ts";
 import { systemClock } from "../ports/clock.ts";
+import { findPlaneBeside } from "../service/plane-beside.ts";
 import { planSettings } from "../service/settings.ts";
+import { refuseUnknownKeys } from "../tools/refuse-keys.ts";
 import { type Api, type ApiHints, createApi, HINTS } from "./api.ts";
 import { createHttpWay } from "./http-way.ts";
 import type { PlaneOptions } from "./means.ts";
 import { createPlane, type Plane } from "./plane.ts";
 
 export interface ConnectOptions extends Pick<PlaneOptions, "startupMs" | "onRetry"> {
-  /** TOOLPLANE_URL unless given, else http://127.0.0.1:7420. */
+  /** TOOLPLANE_URL unless given, else the plane of the data directory beside the program, else http://127.0.0.1:7420. */
   readonly url?: string | undefined;
   /** TOOLPLANE_TOKEN unless given. */
   readonly token?: string | undefined;
@@ -51,10 +53,24 @@ const hintsFor = ({ url, token }: ConnectOptions): ApiHints => ({
   noToken: token === undefined ? HINTS.noToken : "check the token that connect was given",
 });
 
+const KEYS: Readonly<Record<keyof ConnectOptions, true>> = {
+  url: true,
+  token: true,
+  project: true,
+  startupMs: true,
+  onRetry: true,
+  env: true,
+};
+
 export const connect = (options: ConnectOptions = {}): Plane => {
+  refuseUnknownKeys(options, { taker: "connect", keys: Object.keys(KEYS) });
   const { env = process.env, startupMs, onRetry } = options;
   // Callers and services read the same variables.
-  const { url, token, projectId, nats } = planSettings({ ...options, target: "caller" }, env);
+  const { url, token, projectId, nats } = planSettings(
+    { ...options, target: "caller" },
+    env,
+    findPlaneBeside(env, process.cwd()),
+  );
   if (nats !== undefined) throw new UsageError("a caller connects over HTTP: give url, or set TOOLPLANE_URL");
   const pool = createHttpPool({ url });
   const api = createApi({ url, send: pool.send, readToken: () => token, hints: hintsFor(options) });

@@ -10,6 +10,12 @@ const unreadable = new Proxy(new ShopClosed("x"), {
   },
 });
 
+const notAnError = (detail: string) => ({
+  type: "NotAnError",
+  detail,
+  stack: `${detail}\n(no stack: the value that was thrown is not an Error; throw new Error(...) to see the place)`,
+});
+
 describe("[HOST-3-4] whatever was thrown", () => {
   test.each<[string, unknown, object]>([
     [
@@ -17,13 +23,13 @@ describe("[HOST-3-4] whatever was thrown", () => {
       new ShopClosed("closed"),
       { type: "ShopClosed", detail: "closed", stack: expect.stringContaining("closed") },
     ],
-    ["a text", "no", { type: "Error", detail: "no" }],
-    ["data", { code: 3 }, { type: "Error", detail: '{"code":3}' }],
-    ["nothing", undefined, { type: "Error", detail: "undefined" }],
-    ["a value that cannot be shown", { big: 1n }, { type: "Error", detail: "a value that cannot be shown" }],
+    ["a text", "no", notAnError("no")],
+    ["data", { code: 3 }, notAnError("the tool threw { code: 3 }")],
+    ["nothing", undefined, notAnError("the tool threw undefined")],
+    ["a value that JSON cannot say", { big: 1n }, notAnError("the tool threw { big: 1n }")],
     ["an error that cannot be read", unreadable, { type: "Error", detail: "an error that cannot be read" }],
     ["the host's own fault, without a stack", new HostFault("NotJson", "d"), { type: "NotJson", detail: "d" }],
-    ["half a character", "\ud83d", { type: "Error", detail: "\ufffd" }],
+    ["half a character", "\ud83d", notAnError("\ufffd")],
   ])("%s", (_name, thrown, fault) => {
     expect(describeThrown(thrown)).toEqual(fault);
   });

@@ -3,6 +3,7 @@
 
 import { ToolplaneError, understandError } from "@toolplane/protocol";
 import { HOST_ERROR_TYPES } from "@toolplane/protocol/host";
+import { NO_STACK, showThrown, stackWithCauses } from "../tools/thrown-value.ts";
 
 /** Error types of this host in addition to the protocol's. */
 export const FAULT_TYPES = {
@@ -13,6 +14,8 @@ export const FAULT_TYPES = {
   result: "InvalidResult",
   /** The call failed after its time was over, whatever its code threw then. */
   deadline: "DeadlineExceeded",
+  /** The plugin threw a text, an object or nothing. */
+  notAnError: "NotAnError",
   overloaded: "Overloaded",
   shutdown: "ShuttingDown",
 } as const;
@@ -43,27 +46,6 @@ const classOf = (error: Error): string => {
   return typeof name === "string" && name !== "" ? name : "Error";
 };
 
-const say = (thrown: unknown): string => {
-  try {
-    return typeof thrown === "string" ? thrown : (JSON.stringify(thrown) ?? String(thrown));
-  } catch {
-    return "a value that cannot be shown";
-  }
-};
-
-const MAX_CAUSES = 5;
-
-/** The stack of the error and of the errors it was made of. */
-const stackWithCauses = (thrown: Error): string => {
-  const stacks = [String(thrown.stack)];
-  const seen = new Set<unknown>([thrown]);
-  for (let at = thrown.cause; at instanceof Error && !seen.has(at) && stacks.length <= MAX_CAUSES; at = at.cause) {
-    seen.add(at);
-    stacks.push(`caused by: ${String(at.stack)}`);
-  }
-  return stacks.join("\n");
-};
-
 /** `fetch failed` alone says nothing: a system error inside brings its words. */
 const wordsOf = (thrown: Error): string => {
   const { message } = understandError(thrown, { keepMessage: true });
@@ -74,7 +56,10 @@ const wordsOf = (thrown: Error): string => {
 export const describeThrown = (thrown: unknown): Fault => {
   if (thrown instanceof HostFault) return { type: thrown.type, detail: cut(thrown.message) };
   try {
-    if (!(thrown instanceof Error)) return { type: "Error", detail: cut(say(thrown)) };
+    if (!(thrown instanceof Error)) {
+      const detail = cut(showThrown(thrown));
+      return { type: FAULT_TYPES.notAnError, detail, stack: cut(`${detail}\n${NO_STACK}`) };
+    }
     const fault = { type: cut(classOf(thrown)), detail: cut(wordsOf(thrown)) };
     return typeof thrown.stack === "string" ? { ...fault, stack: cut(stackWithCauses(thrown)) } : fault;
   } catch {

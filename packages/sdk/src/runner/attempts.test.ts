@@ -50,6 +50,7 @@ const run = (change: Partial<AttemptsInput>) => {
     deadline: clock.now() + 30_000,
     clock,
     random: () => 0,
+    scrub: (text) => text,
     onLeftBehind: (running) => leftBehind.push(running),
     onRetry: (attempt) => retries.push(attempt),
     ...change,
@@ -68,7 +69,12 @@ describe("runAttempts", () => {
       },
     });
     await clock.advance(1_000);
-    expect(await end).toEqual({ kind: "value", value: "open" });
+    expect(await end).toMatchObject({
+      kind: "value",
+      value: "open",
+      tries: 3,
+      failed: { error: { message: "closed" } },
+    });
     expect(seen).toEqual([1, 2, 3]);
     expect(retries).toEqual([1, 2]);
   });
@@ -80,7 +86,7 @@ describe("runAttempts", () => {
       },
     });
     await clock.advance(1_000);
-    expect(await end).toMatchObject({ kind: "error", error: { message: "closed 3" } });
+    expect(await end).toMatchObject({ kind: "error", failed: { error: { message: "closed 3" } }, tries: 3 });
   });
 
   test("a tool that throws at once, without a promise, is caught like any other", async () => {
@@ -90,7 +96,11 @@ describe("runAttempts", () => {
         throw new ToolplaneError("tool_error", "no");
       },
     });
-    expect(await end).toMatchObject({ kind: "error", error: { code: "tool_error", message: "no" } });
+    expect(await end).toMatchObject({
+      kind: "error",
+      failed: { error: { code: "tool_error", message: "no" } },
+      tries: 1,
+    });
   });
 
   test("[ARCH-7-S1] a tool that ignores its signal is left behind, and what it gives later is dropped", async () => {
@@ -102,7 +112,7 @@ describe("runAttempts", () => {
         }),
     });
     controller.abort();
-    expect(await end).toEqual({ kind: "ended" });
+    expect(await end).toMatchObject({ kind: "ended" });
     expect(leftBehind).toEqual([true]);
     finish("too late");
     await new Promise((resolve) => setImmediate(resolve));
@@ -121,7 +131,7 @@ describe("runAttempts", () => {
         }),
     });
     controller.abort();
-    expect(await end).toEqual({ kind: "ended" });
+    expect(await end).toMatchObject({ kind: "ended" });
     expect(leftBehind).toEqual([]);
   });
 
@@ -133,6 +143,6 @@ describe("runAttempts", () => {
     });
     await clock.advance(0);
     controller.abort();
-    expect(await end).toEqual({ kind: "ended" });
+    expect(await end).toMatchObject({ kind: "ended" });
   });
 });

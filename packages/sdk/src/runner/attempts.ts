@@ -40,11 +40,21 @@ export const planAttempt = (failed: FailedAttempt, random: Random): AttemptPlan 
   return failed.now + waitMs >= failed.deadline ? { again: false, because: "deadline" } : { again: true, waitMs };
 };
 
+export interface FailedTry {
+  readonly error: ErrorEnvelope;
+  readonly thrown: unknown;
+}
+
+interface Tries {
+  /** How often the tool was started. */
+  readonly tries: number;
+}
+
 export type RunEnd =
-  | { readonly kind: "value"; readonly value: unknown }
-  | { readonly kind: "error"; readonly error: ErrorEnvelope; readonly thrown: unknown }
+  | ({ readonly kind: "value"; readonly value: unknown; readonly failed?: FailedTry | undefined } & Tries)
+  | ({ readonly kind: "error"; readonly failed: FailedTry } & Tries)
   /** The signal was aborted first; its owner knows the cause. */
-  | { readonly kind: "ended" };
+  | ({ readonly kind: "ended"; readonly failed?: FailedTry | undefined } & Tries);
 
 export interface AttemptsInput {
   readonly execute: (attempt: number) => Promise<unknown>;
@@ -54,6 +64,8 @@ export interface AttemptsInput {
   readonly deadline: number;
   readonly clock: Clock;
   readonly random: Random;
+  /** Removes secrets from a text. */
+  readonly scrub: (text: string) => string;
   /** Called with `true` for a tool that did not stop when told to, and with `false` when it ends after all. */
   readonly onLeftBehind: (running: boolean) => void;
   readonly onRetry: (attempt: number, error: ErrorEnvelope, waitMs: number) => void;
@@ -90,17 +102,19 @@ const runOnce = async (
 
 export const runAttempts = async (input: AttemptsInput): Promise<RunEnd> => {
   const { signal, clock, random, retry, maxAttempts, deadline } = input;
+  let failed: FailedTry | undefined;
   for (let attempt = 1; ; attempt += 1) {
-    if (signal.aborted) return { kind: "ended" };
+    if (signal.aborted) return { kind: "ended", tries: attempt - 1, failed };
     const settled = await runOnce(input, attempt);
-    if (settled === undefined) return { kind: "ended" };
-    if (settled.ok) return { kind: "value", value: settled.value };
-    const { envelope, retryable, retryAfterMs }: UnderstoodError = understandToolError(settled.thrown);
+    if (settled === undefined) return { kind: "ended", tries: attempt, failed };
+    if (settled.ok) return { kind: "value", value: settled.value, tries: attempt, failed };
+    const { envelope, retryable, retryAfterMs }: UnderstoodError = understandToolError(settled.thrown, input.scrub);
     const plan = planAttempt(
       { code: envelope.code, retryable, retryAfterMs, retry, attempt, maxAttempts, now: clock.now(), deadline },
       random,
     );
-    if (!plan.again) return { kind: "error", error: envelope, thrown: settled.thrown };
+    failed = { error: envelope, thrown: settled.thrown };
+    if (!plan.again) return { kind: "error", failed, tries: attempt };
     input.onRetry(attempt, envelope, plan.waitMs);
     await clock.sleep(plan.waitMs, signal);
   }

@@ -103,9 +103,12 @@ const execute = async (run: Run, hydrated: HydratedCall): Promise<RunEnd> => {
       deadline: run.deadline,
       clock: deps.clock,
       random: deps.random,
+      scrub: context.scrub,
       onLeftBehind: (running) => {
         deps.onLeftBehind(running);
-        log.warn(running ? "the tool ignores its signal and was left behind" : "a tool that was left behind has ended");
+        // Logged after the reason why it was told to stop (finish-call.ts).
+        if (running) run.leftBehind = true;
+        else log.warn("a tool that was left behind has ended");
       },
       onRetry: (attempt, { code, message }, waitMs) =>
         log.warn("the tool failed and is tried again", { attempt, code, reason: message, wait_ms: waitMs }),
@@ -121,6 +124,7 @@ export const executeCall = async (run: Run): Promise<RunEnd> => {
   try {
     return await execute(run, await readCall(run));
   } catch (thrown) {
-    return run.signal.signal.aborted ? { kind: "ended" } : { kind: "error", error: toEnvelope(thrown), thrown };
+    if (run.signal.signal.aborted) return { kind: "ended", tries: 0 };
+    return { kind: "error", failed: { error: toEnvelope(thrown), thrown }, tries: 0 };
   }
 };

@@ -22,9 +22,10 @@ import {
   sessionStateOf,
   viewsOf,
 } from "./build-outcome.ts";
+import { type Crash, crashedError, planCrash } from "./crash.ts";
 import { DeferredCall } from "./deferred.ts";
 import { deliver, reportOf } from "./deliver.ts";
-import { diagnose } from "./diagnose.ts";
+import { diagnoseEnd } from "./diagnose.ts";
 import { planShutdown } from "./plan-run.ts";
 import type { RunReport } from "./run-report.ts";
 import type { CallEnd, Run } from "./run-state.ts";
@@ -146,17 +147,29 @@ const ENDED: Readonly<Record<string, string>> = {
 
 const logEnd = (run: Run, cause: string | undefined): void => {
   const words = cause === undefined ? undefined : ENDED[cause];
-  if (words === undefined) return;
-  if (cause === "canceled") run.log.info(words);
-  else run.log.warn(words, cause === "deadline" ? { timeout_seconds: run.profile?.timeoutSeconds } : {});
+  if (cause === "canceled" && words !== undefined) run.log.info(words);
+  else if (words !== undefined)
+    run.log.warn(words, cause === "deadline" ? { timeout_seconds: run.profile?.timeoutSeconds } : {});
+  if (run.leftBehind) run.log.warn("the tool ignores its signal and was left behind");
 };
 
 /** The result is built from what a tool returned; when that is not JSON, its author must hear where it is not. */
-const handOverValue = (run: Run, value: unknown): Promise<CallEnd> => {
+const handOverValue = (run: Run, end: Extract<RunEnd, { kind: "value" }>): Promise<CallEnd> => {
+  const { value } = end;
   const built = buildValue(outcomeInput(run), value);
   const error = built.content.error as ErrorEnvelope | null;
   if (!(value instanceof PreparedResult) && error !== null) logFailure(run, error, undefined);
-  return handOver(run, built, value);
+  return handOver(run, built, value, diagnoseEnd(end, run.scrubber));
+};
+
+/** The last words of a process that ends because of an error that no code caught. */
+const finishCrashed = (run: Run, crash: Crash): Promise<CallEnd> | CallEnd => {
+  const { payload, toolCallId, profile, scrubber } = run;
+  const plan = planCrash(run.started, profile?.retry ?? "never", crash.culprit);
+  if (plan === "release") return release(run);
+  if (plan === "lapse") return { report: { outcome: "lost", toolCallId, toolName: payload.tool_name } };
+  const error = crashedError(payload.tool_name, crash, (text) => scrubber.text(text));
+  return handOver(run, buildFailed(outcomeInput(run), error), undefined, crash.diagnostics);
 };
 
 export const finishCall = async (run: Run, end: RunEnd): Promise<CallEnd> => {
@@ -171,16 +184,19 @@ export const finishCall = async (run: Run, end: RunEnd): Promise<CallEnd> => {
     run.log.info("the result of a call comes later", { holder: end.value.holder });
     return { report: { outcome: "deferred", toolCallId, toolName: payload.tool_name } };
   }
-  if (end.kind === "value") return handOverValue(run, end.value);
+  if (end.kind === "value") return handOverValue(run, end);
+  const diagnostics = diagnoseEnd(end, run.scrubber);
   if (end.kind === "error") {
+    const { error } = end.failed;
     // A host or a remote API counts the same deadline and may notice it first; the call must look the same either way.
-    const status = end.error.code === "tool_timeout" ? "timeout" : "failed";
-    const diagnostics = diagnose(end.thrown, run.scrubber);
-    logFailure(run, end.error, diagnostics);
-    return handOver(run, buildFailed(outcomeInput(run), end.error, status), undefined, diagnostics);
+    const status = error.code === "tool_timeout" ? "timeout" : "failed";
+    logFailure(run, error, diagnostics);
+    return handOver(run, buildFailed(outcomeInput(run), error, status), undefined, diagnostics);
   }
+  if (cause === "crashed" && run.crash !== undefined) return finishCrashed(run, run.crash);
   logEnd(run, cause);
-  if (cause === "deadline") return handOver(run, buildFailed(outcomeInput(run), timedOut(run), "timeout"), undefined);
+  if (cause === "deadline")
+    return handOver(run, buildFailed(outcomeInput(run), timedOut(run), "timeout"), undefined, diagnostics);
   if (planShutdown(run.started, profile?.retry ?? "never") === "release") return release(run);
   return handOver(run, buildFailed(outcomeInput(run), outcomeUnknown(run)), undefined);
 };

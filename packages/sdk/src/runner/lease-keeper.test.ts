@@ -94,7 +94,7 @@ describe("keeping a lease", () => {
     await clock.advance(1_000);
     expect(run.cause()).toBe("expired");
     expect(run.signal.reason).toMatchObject({ code: "lease_lost" });
-    // A result that is ready may still be accepted: only the plane can say that nobody wants it.
+    // A result that is ready may still be accepted: only the plane can say that it is not wanted.
     expect(run.unwanted.aborted).toBe(false);
   });
 

@@ -45,6 +45,11 @@ describe("the deadline", () => {
     const handled = world.runner.handle(world.call.command);
     await world.clock.advance(30_000);
     expect(await handled).toMatchObject({ status: "timeout" });
+    // In the order in which a person understands it.
+    expect(world.log.entries.map(({ message }) => message)).toEqual([
+      "the tool did not finish in time and was told to stop",
+      "the tool ignores its signal and was left behind",
+    ]);
     expect(world.runner.leftBehind()).toBe(1);
     finish("too late");
     await until(() => world.runner.leftBehind() === 0, "the tool ends");

@@ -4,9 +4,9 @@ import { ToolplaneError } from "@toolplane/protocol";
 
 /**
  * `lost`: the plane says the lease is gone. `expired`: the plane could not be reached while the lease lasted. `shutdown`: the
- * service must stop and cannot wait any longer.
+ * service must stop and cannot wait any longer. `crashed`: an error that no code caught ends the process.
  */
-export type EndCause = "deadline" | "canceled" | "lost" | "expired" | "shutdown";
+export type EndCause = "deadline" | "canceled" | "lost" | "expired" | "shutdown" | "crashed";
 
 const REASONS: Readonly<Record<EndCause, () => ToolplaneError>> = {
   deadline: () => new ToolplaneError("tool_timeout", "the tool did not finish before its deadline"),
@@ -14,6 +14,7 @@ const REASONS: Readonly<Record<EndCause, () => ToolplaneError>> = {
   lost: () => new ToolplaneError("lease_lost", "the lease on this call is gone"),
   expired: () => new ToolplaneError("lease_lost", "the lease on this call ran out and could not be renewed"),
   shutdown: () => new ToolplaneError("canceled", "the service is stopping"),
+  crashed: () => new ToolplaneError("canceled", "the service has failed and ends"),
 };
 
 export interface RunSignal {

@@ -4,6 +4,7 @@ import type { CGContext, CommandPayload, JsonObject } from "@toolplane/protocol"
 import type { ClaimedCommand, Report } from "../gateway/gateway.ts";
 import type { Log } from "../ports/log.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
+import type { Crash } from "./crash.ts";
 import type { ToolProfile } from "./executor.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { RunReport } from "./run-report.ts";
@@ -38,4 +39,14 @@ export interface Run extends AcceptedCommand {
   scrubber: Scrubber;
   /** The tool has been called. */
   started: boolean;
+  /** It did not stop when it was told to. */
+  leftBehind: boolean;
+  /** What ended the process, when an error that no code caught did. */
+  crash: Crash | undefined;
+}
+
+/** What a runner is made of, and what it runs. */
+export interface RunningDeps extends RunnerDeps {
+  /** The runs that have not ended. */
+  readonly active: Set<Run>;
 }

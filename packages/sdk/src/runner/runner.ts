@@ -9,8 +9,10 @@ import { type Log, silentLog } from "../ports/log.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { createEnvSecrets, type SecretSource } from "../secrets/secret-source.ts";
 import { DEFAULT_MAX_RESULT_BYTES } from "./build-outcome.ts";
+import type { Culprit } from "./crash.ts";
 import { createDefinitionMemory, type DefinitionMemory } from "./definition-memory.ts";
 import type { DeliveryMode } from "./deliver.ts";
+import { diagnose } from "./diagnose.ts";
 import type { Executor } from "./executor.ts";
 import { runKey } from "./idempotency-key.ts";
 import { type CommandPlan, planCommand } from "./plan-command.ts";
@@ -18,8 +20,7 @@ import { refuseCommand } from "./refuse-command.ts";
 import { runCall } from "./run-call.ts";
 import type { RunReport } from "./run-report.ts";
 import { createRunSignal, onAbort } from "./run-signal.ts";
-import type { CallEnd } from "./run-state.ts";
-import type { RunnerDeps } from "./runner-deps.ts";
+import type { CallEnd, Run, RunningDeps } from "./run-state.ts";
 import { createSeenRuns } from "./seen-runs.ts";
 
 export interface RunnerOptions {
@@ -51,6 +52,8 @@ export interface Runner {
   handle(command: ClaimedCommand, stop?: AbortSignal): Promise<RunReport>;
   /** Tools that were told to stop and still run. */
   leftBehind(): number;
+  /** An error that no code caught ends the process: ends every run. `toolCallId`: the call whose code threw, where that is known. */
+  crash(thrown: unknown, toolCallId?: string | undefined): void;
 }
 
 /** The first try and two more: a failure that lasts longer than seconds will probably last beyond the deadline. */
@@ -63,7 +66,7 @@ export const createRunner = (options: RunnerOptions): Runner => {
   const seen = createSeenRuns();
   let leftBehind = 0;
   const ownSecrets = options.ownSecrets ?? new Map<string, string>();
-  const deps: RunnerDeps = {
+  const deps: RunningDeps = {
     gateway,
     executor: options.executor,
     target,
@@ -81,6 +84,7 @@ export const createRunner = (options: RunnerOptions): Runner => {
     mode: options.mode ?? "one-step",
     maxAttempts: options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
     maxResultBytes: options.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES,
+    active: new Set(),
     onLeftBehind: (running) => {
       leftBehind += running ? 1 : -1;
     },
@@ -134,8 +138,29 @@ export const createRunner = (options: RunnerOptions): Runner => {
     }
   };
 
+  const crash = (thrown: unknown, toolCallId: string | undefined): void => {
+    const runs = [...deps.active];
+    // The error may quote a secret of any call that runs.
+    const text = (said: string): string =>
+      runs.reduce((clean, { scrubber }) => scrubber.text(clean), deps.ownScrubber.text(said));
+    const diagnostics = diagnose(thrown, { text });
+    const culprit = runs.find((run) => run.toolCallId === toolCallId);
+    log.error("an error that no code caught ends the service", {
+      reason: diagnostics?.message,
+      thrown_by: culprit && `${culprit.payload.tool_name} in call ${culprit.toolCallId}`,
+      running: runs.map((run) => `${run.payload.tool_name} ${run.toolCallId}`).join(", "),
+      stack: diagnostics?.stack,
+    });
+    const whose = (run: Run): Culprit => (culprit === undefined ? "unknown" : culprit === run ? "this" : "other");
+    for (const run of runs) {
+      run.crash = { thrown, culprit: whose(run), diagnostics };
+      run.signal.end("crashed");
+    }
+  };
+
   return {
     leftBehind: () => leftBehind,
+    crash,
     async handle(command, stop) {
       try {
         return await handle(command, stop);

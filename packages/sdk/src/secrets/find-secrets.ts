@@ -1,5 +1,6 @@
 // Where the known secrets are in a text.
 
+import { findInRuns } from "./encoded-runs.ts";
 import type { SecretForm } from "./secret-forms.ts";
 import { cutEscape, spellingsOf } from "./spellings.ts";
 
@@ -31,16 +32,17 @@ const findIn = (text: string, forms: readonly SecretForm[], isBytes: boolean): S
     return needle.length > text.length || !text.includes(needle) ? [] : spansOf(text, needle, form);
   });
 
-/** In the text as it stands, and in what its escapes stand for. */
+/** In the text as it stands, in what its escapes stand for, and in what its runs of base64 and hex stand for. */
 const findAll = (text: string, forms: readonly SecretForm[]): Span[] => [
   ...findIn(text, forms, false),
-  ...spellingsOf(text).flatMap((spelling) =>
+  ...spellingsOf(text, (plain) => forms.some((form) => plain.includes(form.text))).flatMap((spelling) =>
     findIn(spelling.text, forms, spelling.isBytes).map(({ start, end, name }) => ({
       start: spelling.at[start] ?? 0,
       end: spelling.at[end] ?? text.length,
       name,
     })),
   ),
+  ...findInRuns(text, forms),
 ];
 
 /** Overlapping finds become one, so that no half of a secret is left beside another's replacement. */

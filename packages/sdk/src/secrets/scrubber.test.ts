@@ -31,6 +31,23 @@ describe("forms of a secret", () => {
     ["in base64", base64(SECRET)],
     ["in base64 for URLs", Buffer.from(SECRET).toString("base64url")],
     ["in hex", Buffer.from(SECRET).toString("hex")],
+    ["in base64 of base64", base64(base64(SECRET))],
+    ["in base64 of base64, inside a longer text", base64(`{"key":"${base64(`Bearer ${SECRET}`)}"}`)],
+    ["in hex of base64", Buffer.from(base64(SECRET)).toString("hex")],
+    ["in base64 of hex", base64(Buffer.from(SECRET).toString("hex"))],
+    ["in base64 of JSON", base64(JSON.stringify({ a: SECRET.replaceAll("\\", "").slice(0, 3), key: base64(SECRET) }))],
+    ["in base64 of UTF-16", Buffer.from(SECRET, "utf16le").toString("base64")],
+    ["in hex of UTF-16", Buffer.from(SECRET, "utf16le").toString("hex")],
+    [
+      "as UTF-16 that was read as bytes",
+      [...SECRET]
+        .map((unit) => `${unit}\0`)
+        .join("")
+        .slice(0, -1),
+    ],
+    ["as HTML entities", [...SECRET].map((unit) => `&#${unit.codePointAt(0)};`).join("")],
+    ["as HTML entities in hex", [...SECRET].map((unit) => `&#x${unit.codePointAt(0)?.toString(16)};`).join("")],
+    ["as HTML", SECRET.replaceAll('"', "&quot;").replaceAll("/", "&sol;").replaceAll("@", "&commat;")],
     ["in upper-case hex", Buffer.from(SECRET).toString("hex").toUpperCase()],
   ])("[ARCH-7-10] %s", (_name, form) => {
     const clean = scrubber.text(`before ${form} after`);

@@ -99,7 +99,10 @@ export const readSecrets = async (needs: SecretNeeds, source: SecretSource): Pro
   for (const name of needs.names) {
     const value = await readValue(name, needs, source);
     if (value !== undefined) values.set(name, value);
-    else if (!needs.optional.has(name)) throw refuse(`the variable ${name} is not set where the tool runs`);
+    else if (!needs.optional.has(name))
+      throw new ToolplaneError("auth_failed", `the variable ${name} is not set where the tool runs`, {
+        detail: { variable: name },
+      });
   }
   return values;
 };

@@ -23,7 +23,7 @@ describe("stopOnSignals", () => {
     port.emit(signal);
     expect(stops).toBe(1);
     expect(port.exits).toEqual([]);
-    // A second signal meets nobody: the system's own answer to it is to end the process.
+    // No handler is left for a second signal, so the system ends the process.
     expect(port.listenerCount("SIGTERM") + port.listenerCount("SIGINT")).toBe(0);
     drained();
     await settle();

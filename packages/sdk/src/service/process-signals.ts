@@ -2,12 +2,13 @@
 // handler any more, so the system ends the process at once.
 
 export interface ProcessPort {
+  on(event: "uncaughtException", listener: (thrown: unknown) => void): unknown;
   once(signal: NodeJS.Signals, listener: () => void): unknown;
   once(event: "uncaughtException", listener: (thrown: unknown) => void): unknown;
   removeListener(signal: NodeJS.Signals, listener: () => void): unknown;
   removeListener(event: "uncaughtException", listener: (thrown: unknown) => void): unknown;
   readonly stderr?: { write(text: string): unknown } | undefined;
-  listenerCount(signal: NodeJS.Signals): number;
+  listenerCount(event: NodeJS.Signals | "uncaughtException"): number;
   exit(code: number): void;
 }
 

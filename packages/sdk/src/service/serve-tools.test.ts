@@ -223,7 +223,7 @@ describe("a start that fails says why in one sentence", () => {
     void serveTools([countWords], given).catch(() => undefined);
     await clock.advance(60_000);
     expect(log.entries.map(({ message }) => message)).toEqual([
-      "no Toolplane server answers at http://127.0.0.1:7420 yet; waiting for it",
+      "no Toolplane server answers at http://127.0.0.1:7420 yet; waiting for it (TOOLPLANE_URL names another one)",
     ]);
   });
 
@@ -282,6 +282,32 @@ describe("a start that fails says why in one sentence", () => {
   test("no tools at all", async () => {
     await expect(serveTools([], { target: "text" })).rejects.toThrow("at least one tool");
   });
+});
+
+test("[SEE-18] an error in a timer of a tool ends the service: the log names the call, the call gets the cause", async () => {
+  const exits: number[] = [];
+  const port = Object.assign(new EventEmitter(), { exit: (code: number) => void exits.push(code) });
+  const lateThrow = defineTool({
+    name: "count_words",
+    description: "Throws in a timer",
+    parameters: z.object({ text: z.string() }),
+    run: () =>
+      new Promise(() => {
+        // As Node does with an error that nothing catches.
+        setTimeout(() => port.emit("uncaughtException", new TypeError("late boom")), 1);
+      }),
+  });
+  await using plane = await createPlane();
+  const log = createRecordingLog();
+  await serveTools([lateThrow], { target: "text", url: plane.server.url, token: TOKEN, log, process: port, env: {} });
+  plane.offer(sampleCall());
+  await until(() => exits.length > 0, "the process ends");
+  expect(exits).toEqual([1]);
+  expect(plane.results).toMatchObject([
+    { body: { status: "failed", error: { code: "internal_error" }, diagnostics: { message: "late boom" } } },
+  ]);
+  const line = log.entries.find(({ message }) => message === "an error that no code caught ends the service");
+  expect(line?.fields).toMatchObject({ reason: "late boom", thrown_by: "count_words in call call_1" });
 });
 
 describe("over NATS", () => {

@@ -9,12 +9,16 @@ import { type Log, stderrLog } from "../ports/log.ts";
 import { createRunner } from "../runner/runner.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { createEnvSecrets, type SecretSource } from "../secrets/secret-source.ts";
+import { createCallScope } from "../tools/call-scope.ts";
 import { definitionOf, type Tool } from "../tools/define-tool.ts";
 import { createFunctionExecutor } from "../tools/function-executor.ts";
+import { refuseUnknownKeys } from "../tools/refuse-keys.ts";
 import { endInOneSentence } from "./end-in-one-sentence.ts";
+import { endOnCrash } from "./end-on-crash.ts";
 import { explainStart } from "./explain-start.ts";
 import { planNamedDefinitions } from "./named-definitions.ts";
 import { type OpenGateway, openGateway, readConnection } from "./open-gateway.ts";
+import { findPlaneBeside } from "./plane-beside.ts";
 import { type ProcessPort, stopOnSignals } from "./process-signals.ts";
 import { registerTools, type ServedTool } from "./register-tools.ts";
 import { planSettings, type ServiceSettings, type ServiceSettingsInput } from "./settings.ts";
@@ -45,6 +49,30 @@ export interface ServeOptions extends ServiceSettingsInput {
   readonly process?: ProcessPort | undefined;
 }
 
+const KEYS: Readonly<Record<keyof ServeOptions, true>> = {
+  target: true,
+  url: true,
+  token: true,
+  project: true,
+  concurrency: true,
+  natsCredentials: true,
+  natsInbox: true,
+  signal: true,
+  log: true,
+  drainMs: true,
+  startupMs: true,
+  handleSignals: true,
+  secrets: true,
+  envs: true,
+  maxResultBytes: true,
+  maxAttempts: true,
+  gateway: true,
+  env: true,
+  clock: true,
+  random: true,
+  process: true,
+};
+
 export interface Serving extends AsyncDisposable {
   stop(options?: StopOptions): Promise<void>;
   /** Resolves when the service has stopped, for whatever reason. */
@@ -60,7 +88,10 @@ const NOTICE_MS = 3_000;
 const planStart = (tools: readonly Tool[], options: ServeOptions, port: ProcessPort | undefined) => {
   try {
     if (tools.length === 0) throw new UsageError("serveTools needs at least one tool");
-    const settings: ServiceSettings = planSettings(options, options.env ?? process.env);
+    refuseUnknownKeys(options, { taker: "serveTools", keys: Object.keys(KEYS) });
+    const env = options.env ?? process.env;
+    const beside = options.gateway === undefined ? findPlaneBeside(env, process.cwd()) : undefined;
+    const settings: ServiceSettings = planSettings(options, env, beside);
     return { settings, connection: readConnection(settings) };
   } catch (error) {
     if (port !== undefined && error instanceof Error) endInOneSentence(error, port);
@@ -76,7 +107,8 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
   const startUntil = clock.now() + (options.startupMs ?? Number.POSITIVE_INFINITY);
   const started = new AbortController();
   void clock.sleep(NOTICE_MS, started.signal).then(() => {
-    if (!started.signal.aborted) log.warn(`no Toolplane server answers at ${settings.url} yet; waiting for it`);
+    if (!started.signal.aborted)
+      log.warn(`no Toolplane server answers at ${settings.url} yet; waiting for it (TOOLPLANE_URL names another one)`);
   });
   const starting = { signal: options.signal, until: () => startUntil };
   const scrubber = createScrubber(connection.secrets);
@@ -95,7 +127,8 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
   const { target } = settings;
   const place = { projectId: gateway.projectId, target };
   const served = new Map<string, ServedTool>();
-  const executor = createFunctionExecutor({ tools, sha256, ...place, served: (name) => served.get(name) });
+  const scope = port === undefined ? undefined : createCallScope();
+  const executor = createFunctionExecutor({ tools, sha256, ...place, served: (name) => served.get(name), scope });
   const definitions = tools.map((tool) => definitionOf(tool, place));
 
   const register = async (patience: Patience): Promise<void> => {
@@ -172,11 +205,14 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
   };
 
   const forget = port === undefined ? () => {} : stopOnSignals(port, stop);
+  const lastWords = (thrown: unknown): Promise<void> => service.crash(() => runner.crash(thrown, scope?.current()));
+  const forgetCrash = port === undefined ? () => {} : endOnCrash(port, lastWords);
   const onAbort = (): void => void stop();
   if (options.signal?.aborted) onAbort();
   else options.signal?.addEventListener("abort", onAbort, { once: true });
   void service.finished.then(() => {
     forget();
+    forgetCrash();
     options.signal?.removeEventListener("abort", onAbort);
   });
   log.info("serving", { target, project: gateway.projectId, tools: tools.map(({ name }) => name).join(", ") });

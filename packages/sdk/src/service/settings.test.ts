@@ -22,6 +22,13 @@ describe("planSettings", () => {
     });
   });
 
+  test("[SEE-20] the plane beside it comes after the environment, and before the default", () => {
+    const beside = "http://127.0.0.1:7999";
+    expect(planSettings({ target: "text" }, {}, beside).url).toBe(beside);
+    expect(planSettings({ target: "text" }, { TOOLPLANE_URL: "http://a" }, beside).url).toBe("http://a");
+    expect(planSettings({ target: "text", url: "http://b" }, {}, beside).url).toBe("http://b");
+  });
+
   test("[API-6-3] options beat the environment", () => {
     const env = { TOOLPLANE_URL: "http://a", TOOLPLANE_TOKEN: "a", TOOLPLANE_PROJECT: "a" };
     expect(

@@ -75,15 +75,17 @@ const parseConcurrency = (value: number): number => {
   throw new UsageError(`concurrency must be a whole number from 1 to ${MAX_CONCURRENCY}`);
 };
 
+/** `beside`: where the plane of the data directory beside this program listens, if there is one. */
 export const planSettings = (
   input: ServiceSettingsInput,
   env: Readonly<Record<string, string | undefined>>,
+  beside?: string | undefined,
 ): ServiceSettings => {
   const token = filled(input.token, env.TOOLPLANE_TOKEN);
   if (token !== undefined && !isHeaderText(token)) throw new UsageError("the token has characters no token has");
   return {
     target: parseName(input.target, "target"),
-    ...planPlace(filled(input.url, env.TOOLPLANE_URL) ?? DEFAULT_URL, input, env),
+    ...planPlace(filled(input.url, env.TOOLPLANE_URL, beside) ?? DEFAULT_URL, input, env),
     token,
     projectId: parseName(filled(input.project, env.TOOLPLANE_PROJECT) ?? DEFAULT_PROJECT, "project"),
     concurrency: parseConcurrency(input.concurrency ?? DEFAULT_CONCURRENCY),

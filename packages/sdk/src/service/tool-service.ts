@@ -47,6 +47,8 @@ export interface ToolService {
   stop(options?: StopOptions): Promise<void>;
   /** Resolves when the service has stopped. */
   readonly finished: Promise<void>;
+  /** For a process that an error ends: `endRuns` ends them now. Resolves when their last words are said, or after a few seconds. */
+  crash(endRuns: () => void): Promise<void>;
   running(): number;
 }
 
@@ -173,8 +175,17 @@ export const startToolService = (options: ToolServiceOptions): ToolService => {
     finish();
   };
 
+  const crash = async (endRuns: () => void): Promise<void> => {
+    noMore.abort();
+    endRuns();
+    const over = new AbortController();
+    const ended = looping.then(() => slots.empty()).finally(() => over.abort());
+    await Promise.race([ended, clock.sleep(LAST_WORDS_MS, over.signal)]);
+  };
+
   return {
     finished,
+    crash,
     running: () => slots.used(),
     stop({ drainMs = DRAIN_MS } = {}) {
       stopping ??= drain(drainMs);

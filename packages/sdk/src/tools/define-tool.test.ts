@@ -66,6 +66,19 @@ describe("defineTool", () => {
     ],
     ["a time limit below nothing", { timeoutSeconds: -1 }, "timeout_seconds"],
     ["an option nobody knows", { options: { tiemout: 3 } as never }, "tiemout"],
+    [
+      "[SEE-21] a key that does not exist",
+      { timeout_seconds: 3 } as never,
+      "no key timeout_seconds; did you mean timeoutSeconds?",
+    ],
+    ["[SEE-21] the beginning of a key", { timeout: 3 } as never, "no key timeout; did you mean timeoutSeconds?"],
+    ["[SEE-21] a key with a typing mistake", { retyr: "safe" } as never, "no key retyr; did you mean retry?"],
+    [
+      "[SEE-21] an option in the wrong place",
+      { outputSchema: {} } as never,
+      "write it as options: { output_schema: ... }",
+    ],
+    ["[SEE-21] a key like no other", { handler: 3 } as never, "no key handler; the keys are name, description,"],
     ["a hidden character", { description: "a\u202eb" }, "bidi"],
     ["a variable that is never given to a tool", { envs: { key: "DATABASE_URL" } }, "DATABASE_URL"],
   ])("[API-6-S13] %s is a mistake when the program starts", (_name, change, words) => {

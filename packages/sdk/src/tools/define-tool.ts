@@ -8,6 +8,7 @@ import {
   type JsonValue,
   PROTOCOL_VERSION,
   parseToken,
+  TOOL_OPTION_NAMES,
   type ToolDefinition,
   type ToolOptions,
   ToolplaneError,
@@ -17,6 +18,7 @@ import { parseToolDefinition, parseToolName } from "@toolplane/protocol/registry
 import type { Log } from "../ports/log.ts";
 import type { ToolCall } from "../runner/executor.ts";
 import { type ArgumentsOf, type ParametersSchema, readParameters, type ToolParameters } from "./parameters.ts";
+import { refuseUnknownKeys } from "./refuse-keys.ts";
 
 /** What `run` gets beside its arguments. */
 export interface ToolContext {
@@ -61,6 +63,21 @@ export interface ToolOptionsInput<S> {
 export interface ToolInput<S> extends ToolOptionsInput<S> {
   readonly run: (args: ArgumentsOf<S>, context: ToolContext) => unknown;
 }
+
+const KEYS: Readonly<Record<keyof ToolInput<unknown>, true>> = {
+  name: true,
+  description: true,
+  parameters: true,
+  run: true,
+  retry: true,
+  timeoutSeconds: true,
+  queueTimeoutSeconds: true,
+  afterExecution: true,
+  pin: true,
+  secrets: true,
+  envs: true,
+  options: true,
+};
 
 /** A tool of this process, whatever the type of its arguments. */
 export interface Tool {
@@ -131,6 +148,7 @@ const nameOf = (name: string): string => {
 
 export const defineTool = <const S extends ParametersSchema>(input: ToolInput<S>): Tool => {
   const name = nameOf(input.name);
+  refuseUnknownKeys(input, { taker: `defineTool ${name}`, keys: Object.keys(KEYS), options: TOOL_OPTION_NAMES });
   if (typeof input.run !== "function") throw new UsageError(`defineTool ${name}: run must be a function`);
   const parameters: ToolParameters = readParameters(input.parameters, `defineTool ${name}`);
   const run = input.run as (args: unknown, context: ToolContext) => unknown;

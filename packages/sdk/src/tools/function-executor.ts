@@ -2,6 +2,7 @@
 
 import { definitionHash, type HashText, resolveOptions, ToolplaneError, UsageError } from "@toolplane/protocol";
 import type { Executor, ToolProfile } from "../runner/executor.ts";
+import type { CallScope } from "./call-scope.ts";
 import { type DefinitionPlace, definitionOf, type Tool } from "./define-tool.ts";
 
 export interface FunctionExecutorOptions extends DefinitionPlace {
@@ -9,6 +10,8 @@ export interface FunctionExecutorOptions extends DefinitionPlace {
   readonly sha256: HashText;
   /** What the plane made of a tool's definition at registration: a person may have pinned it. */
   readonly served?: ((toolName: string) => Served | undefined) | undefined;
+  /** Where the process must know whose code runs; following that costs a little per call. */
+  readonly scope?: CallScope | undefined;
 }
 
 interface Served {
@@ -16,7 +19,10 @@ interface Served {
   readonly pin: ToolProfile["pin"] | undefined;
 }
 
-const profileOf = (tool: Tool, { sha256, ...place }: Omit<FunctionExecutorOptions, "served">): ToolProfile => {
+const profileOf = (
+  tool: Tool,
+  { sha256, ...place }: Omit<FunctionExecutorOptions, "served" | "scope">,
+): ToolProfile => {
   const { retry, retryPolicy, timeoutSeconds, pin } = resolveOptions(tool.options);
   return {
     retry,
@@ -48,7 +54,8 @@ export const createFunctionExecutor = (options: FunctionExecutorOptions): Execut
       const found = byName.get(call.toolName);
       if (found === undefined) throw new ToolplaneError("not_found", `there is no tool ${call.toolName} here`);
       // A copy for every attempt: a function that changes its arguments must not change those of the next attempt.
-      return found.tool.run(structuredClone(call.arguments), { ...context, call });
+      const run = (): Promise<unknown> => found.tool.run(structuredClone(call.arguments), { ...context, call });
+      return options.scope === undefined ? run() : options.scope.run(call.toolCallId, run);
     },
   };
 };

@@ -2,6 +2,15 @@ import { ToolplaneError, UsageError } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
 import { ToolError, understandToolError } from "./tool-error.ts";
 
+const unreadable = new Proxy(
+  {},
+  {
+    get: () => {
+      throw new RangeError("no");
+    },
+  },
+);
+
 describe("understandToolError", () => {
   test.each([
     [
@@ -43,19 +52,38 @@ describe("understandToolError", () => {
         retryable: undefined,
       },
     ],
-    ["a text", "no", { envelope: { code: "tool_error", message: "no", source: "tool" }, retryable: undefined }],
     [
       "an object with a word of its own about trying again",
       { code: "odd", message: "hm", retryable: true },
       { envelope: { code: "odd", message: "hm", retryable: true, source: "tool" }, retryable: true },
     ],
-    [
-      "nothing",
-      undefined,
-      { envelope: { code: "unknown_error", message: "unknown error", source: "tool" }, retryable: undefined },
-    ],
   ])("[API-6-S12] %s", (_name, thrown, understood) => {
     expect(understandToolError(thrown)).toEqual(understood);
+  });
+
+  test.each<[string, unknown, string]>([
+    ["a text", "no stock", "no stock"],
+    ["an empty text", " ", "the tool threw an empty text"],
+    ["undefined", undefined, "the tool threw undefined"],
+    ["null", null, "the tool threw null"],
+    ["a number", 5, "the tool threw 5"],
+    ["an object", { a: 1 }, "the tool threw { a: 1 }"],
+    ["a list", ["a", 1n], "the tool threw [ 'a', 1n ]"],
+    ["an object with a message", { message: "closed" }, "closed"],
+    ["an object with a number for a message", { code: 3 }, "the tool threw { code: 3 }"],
+    ["a value that cannot be shown", unreadable, "the tool threw a value that cannot be shown"],
+  ])("[SEE-17] a thrown value that is no Error is a bug with its text: %s", (_name, thrown, message) => {
+    expect(understandToolError(thrown)).toEqual({
+      envelope: { code: "internal_error", message, source: "tool", retryable: false, http_status: 500 },
+      retryable: undefined,
+      retryAfterMs: undefined,
+    });
+  });
+
+  test("[SEE-17] a thrown value is cut after its secrets are removed", () => {
+    const scrub = (text: string): string => text.replaceAll("hunter2", "***");
+    const { message } = understandToolError(`${"x".repeat(1_997)}hunter2 and more`, scrub).envelope;
+    expect(message).toBe(`${"x".repeat(1_997)}*** ...`);
   });
 
   test("a ToolError of another copy of this package is one too", () => {

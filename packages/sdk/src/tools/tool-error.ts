@@ -1,7 +1,17 @@
 // How a tool fails on purpose. Its code and message reach the caller. The message of a plain Error reaches the caller too, its
-// stack never does. Codes of the error table bring their retry advice; a tool may use codes of its own.
+// stack never does. Codes of the error table bring their retry advice; a tool may use codes of its own. Whatever else is thrown is a
+// bug (`internal_error`), and the value itself is shown.
 
-import { type ErrorEnvelope, isFilled, isRecord, normaliseError, withAdvice } from "@toolplane/protocol";
+import {
+  type ErrorEnvelope,
+  isFilled,
+  isRecord,
+  normaliseError,
+  ToolplaneError,
+  understandError,
+  withAdvice,
+} from "@toolplane/protocol";
+import { isErrorLike, showThrown, UNREADABLE } from "./thrown-value.ts";
 
 export interface ToolErrorOptions {
   readonly detail?: unknown;
@@ -44,18 +54,45 @@ export interface UnderstoodError {
   readonly retryAfterMs: number | undefined;
 }
 
-/** Turns whatever a tool threw into the error of a result. */
-export const understandToolError = (error: unknown): UnderstoodError => {
+/** An object in the shape of an error of a result: the tool says its code by itself. */
+const declaresError = (thrown: unknown): thrown is Record<string, unknown> =>
+  isRecord(thrown) &&
+  !(thrown instanceof Error) &&
+  (((isFilled(thrown.code) || typeof thrown.code === "number") && isFilled(thrown.message)) ||
+    isFilled(thrown.error_code) ||
+    isFilled(thrown.error_message));
+
+/** A text, a number, an object without a message, nothing: a bug, and its text is all that can be said about it. */
+const asBug = (thrown: unknown, scrub: (text: string) => string): ToolplaneError =>
+  isErrorLike(thrown)
+    ? understandError(thrown, { keepMessage: true })
+    : new ToolplaneError("internal_error", showThrown(thrown, scrub));
+
+const understandAny = (error: unknown, scrub: (text: string) => string): UnderstoodError => {
   if (isToolError(error)) {
     const { code, message, detail, retryable, retryHere = retryable, retryAfterMs } = error;
     const said = { code, message, detail, retryable };
     const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
     return { envelope: withAdvice(normaliseError(given, { source: "tool" })), retryable: retryHere, retryAfterMs };
   }
-  const own = isRecord(error) && !(error instanceof Error) && typeof error.retryable === "boolean";
+  const isOwn = declaresError(error);
   return {
-    envelope: normaliseError(error, { source: "tool" }),
-    retryable: own ? (error as { readonly retryable: boolean }).retryable : undefined,
+    envelope: normaliseError(isOwn || error instanceof Error ? error : asBug(error, scrub), { source: "tool" }),
+    retryable: isOwn && typeof error.retryable === "boolean" ? error.retryable : undefined,
     retryAfterMs: undefined,
   };
+};
+
+/** Turns whatever a tool threw into the error of a result. `scrub` is for values that must be cut before they are sent. */
+export const understandToolError = (
+  error: unknown,
+  scrub: (text: string) => string = (text) => text,
+): UnderstoodError => {
+  try {
+    return understandAny(error, scrub);
+  } catch {
+    // A value that throws while it is looked at.
+    const unreadable = new ToolplaneError("internal_error", UNREADABLE);
+    return { envelope: normaliseError(unreadable, { source: "tool" }), retryable: undefined, retryAfterMs: undefined };
+  }
 };

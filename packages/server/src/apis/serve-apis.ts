@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { checkHttpDefinition, createHttpExecutor } from "@toolplane/bridges";
 import { createEgress, type Egress } from "@toolplane/egress";
 import type { AllowedOrigin } from "@toolplane/egress/policy";
-import type { ToolDefinition } from "@toolplane/protocol";
+import { PROTOCOL_VERSION, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import type { ToolService } from "@toolplane/sdk";
 import { type ServiceMeans, serveAcross } from "../gateway/serve-across.ts";
 import type { EnvSource } from "../secrets/env-grants.ts";
@@ -35,9 +35,32 @@ export const createApiEgress = (
     limits: { bodyBytes: BODY_BYTES, totalMs: TOTAL_MS },
   });
 
-/** Only for the tools that this service runs: another service may read its options in another way. */
+/** The tools that this service runs: it does not hear of the older version's commands. */
+const isApiTool = ({ target_subject: subject }: ToolDefinition): boolean => {
+  const [, version, , , , component, target] = subject.split(".");
+  return version === PROTOCOL_VERSION && component === "tool" && target === API_TARGET;
+};
+
+/** Options that only this service reads. */
+const API_OPTIONS = ["openapi", "jina", "timeout_s", "timeout"] as const;
+
+const withoutService = (key: (typeof API_OPTIONS)[number], name: string): string => {
+  const only = `options.${key} works only for tools of the target ${API_TARGET}`;
+  if (key === "timeout_s" || key === "timeout") return `${only}: use options.timeout_seconds`;
+  const subject = `cg.${PROTOCOL_VERSION}.{project_id}.{channel_id}.cmd.tool.${API_TARGET}.${name}`;
+  return `${only}: set target_subject to ${subject}, or leave options.${key} out`;
+};
+
+/** Refuses what could not run, and options that no other service reads. */
 export const checkApiTool = (definition: ToolDefinition): void => {
-  if (definition.target_subject.split(".")[6] === API_TARGET) checkHttpDefinition(definition);
+  const { options, tool_name: name } = definition;
+  if (isApiTool(definition)) {
+    checkHttpDefinition(definition);
+    return;
+  }
+  const key = API_OPTIONS.find((one) => options[one] !== undefined);
+  if (key === undefined) return;
+  throw new ToolplaneError("bad_request", withoutService(key, name), { detail: { path: `$.options.${key}` } });
 };
 
 export interface ServeApisOptions extends ServiceMeans {

@@ -2,9 +2,15 @@
 // are here, so they are the same for all.
 
 import { type CallAnswer, type CallRequest, ENDS_OF_CALL, type Engine } from "@toolplane/engine";
-import { DEFAULT_CHANNEL, isToolplaneError, parseWith, refuseUnstorable, ToolplaneError } from "@toolplane/protocol";
+import {
+  DEFAULT_CHANNEL,
+  isToolplaneError,
+  nearest,
+  parseWith,
+  refuseUnstorable,
+  ToolplaneError,
+} from "@toolplane/protocol";
 import { z } from "zod";
-import { nearest } from "../cli/nearest.ts";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import { checkMayCall } from "../http/agent-rights.ts";
 import { API_ACTOR, callerAgent } from "../http/caller-agent.ts";

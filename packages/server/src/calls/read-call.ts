@@ -32,7 +32,8 @@ export const readCall = async (
   const detail = callDetail(view, cards.get(view.resultCardId ?? ""));
   const views = tryParseViews(cards.get(view.resultCardId ?? "")?.metadata[VIEWS_KEY]);
   const leases = leasesBody(await engine.calls.leases(view));
-  const mayRead = view.errorCode !== null && OPERATORS.includes(role);
+  // A call that succeeded has diagnostics too when it was tried more than once.
+  const mayRead = isSettled(view.status) && OPERATORS.includes(role);
   const diagnostics = mayRead ? await engine.calls.diagnostics(key) : undefined;
   return {
     ...detail,

@@ -17,7 +17,7 @@ export const showOutcome = ({ output }: CommandContext, call: Body): number => {
   const error = isRecord(call.error) ? call.error : {};
   const code = textOf(error, "code") ?? textOf(call, "error_code") ?? "unknown_error";
   const message = textOf(error, "message") ?? `the call ended as ${status}`;
-  const advice = adviceForCall(code, id);
+  const advice = adviceForCall(code, id, error.detail);
   output.note(`toolplane: ${code}: ${message}; ${advice}${advice.includes(id) ? "" : ` (call ${id})`}`);
   return EXIT.failed;
 };

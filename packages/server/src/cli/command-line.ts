@@ -2,9 +2,9 @@
 // command. Nothing is guessed: an unknown word or flag is wrong usage.
 
 import { parseArgs } from "node:util";
+import { didYouMean } from "@toolplane/protocol";
 import type { Command } from "./command.ts";
 import { COMMANDS, LATER_COMMANDS } from "./commands.ts";
-import { didYouMean } from "./nearest.ts";
 import { type Flags, GLOBAL_OPTIONS, OPTIONS, type OptionName } from "./options.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 

@@ -22,6 +22,18 @@ const layersText = (call: Body): string | null => {
   return parts.length === 0 ? null : parts.join(", ");
 };
 
+/** How a lease ended, in words where the word alone says too little. */
+const ENDED: Readonly<Record<string, string>> = {
+  lapsed: "lapsed: the service stopped answering; look into its log",
+  released: "given back by the service",
+};
+
+const endedText = (lease: Body): string => {
+  const ended = textOf(lease, "ended");
+  const code = textOf(lease, "error_code");
+  return `${ended === undefined ? "held" : (ENDED[ended] ?? ended)}${code === undefined ? "" : ` with ${code}`}`;
+};
+
 /** A line for each time that a service had it. */
 const leasesOf = (call: Body): readonly Field[] =>
   (Array.isArray(call.leases) ? call.leases : []).filter(isRecord).map((lease, index) => {
@@ -30,7 +42,7 @@ const leasesOf = (call: Body): readonly Field[] =>
     const took = spanOf(lease, "started_at", "ended_at");
     return [
       `lease ${index + 1}`,
-      `attempt ${cellOf(lease, "attempt") ?? "?"}, ${holder}, ${span}${took === undefined ? "" : ` (${took})`}, ${textOf(lease, "ended") ?? "held"}${textOf(lease, "error_code") === undefined ? "" : ` with ${textOf(lease, "error_code")}`}`,
+      `attempt ${cellOf(lease, "attempt") ?? "?"}, ${holder}, ${span}${took === undefined ? "" : ` (${took})`}, ${endedText(lease)}`,
     ];
   });
 
@@ -87,6 +99,7 @@ export const showCall = ({ output }: CommandContext, call: Body): void => {
     ["result card", call.tool_result_card_id],
   ]);
   if (!isRecord(call.diagnostics)) return;
-  output.line(output.paint("strong", "cause"));
+  // A call that succeeded after failures keeps the last of them.
+  output.line(output.paint("strong", status === "success" ? "before it succeeded" : "cause"));
   output.foreign(textOf(call.diagnostics, "stack") ?? "");
 };

@@ -46,6 +46,7 @@ const mcpServer = z.strictObject({
   prefix: z.string().optional(),
   timeout_seconds: z.number().positive().optional(),
   user: z.enum(["inherit"]).optional(),
+  elicitation: z.enum(["refuse", "defaults"]).optional(),
 });
 
 const openapi = z.strictObject({

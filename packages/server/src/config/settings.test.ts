@@ -185,7 +185,7 @@ describe("[UP-3-3] MCP servers are checked before anything is started", () => {
 
   test("and read with what their entries say", () => {
     const url = "name: r, url: https://mcp.example.com/mcp, headers: { Authorization: env:FAR }";
-    expect(plan(server(`${url}, tools: [read_*], trust_hints: true`, KEYS)).mcpServers).toEqual([
+    expect(plan(server(`${url}, tools: [read_*], trust_hints: true, elicitation: defaults`, KEYS)).mcpServers).toEqual([
       {
         name: "r",
         place: { url: "https://mcp.example.com/mcp", headers: { Authorization: "env:FAR" } },
@@ -193,8 +193,10 @@ describe("[UP-3-3] MCP servers are checked before anything is started", () => {
         trustHints: true,
         prefix: undefined,
         timeoutSeconds: undefined,
+        elicitation: "defaults",
       },
     ]);
+    expect(plan(server("name: a, command: [x]")).mcpServers).toMatchObject([{ elicitation: "refuse" }]);
     expect(plan({ yaml: "hosts: []\nmcp_servers: []\nopenapi: []\nbus: {}\n" })).toMatchObject({
       hosts: [],
       mcpServers: [],

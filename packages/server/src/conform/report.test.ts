@@ -56,6 +56,18 @@ test("[API-conform-report] programs get every clause with its verdict and reason
   });
 });
 
+test("[API-conform-report] a rule that clauses of utp.md say too names them, in its line and for programs", () => {
+  const told: readonly JudgedClause[] = [
+    { clause: CLAUSES[6], verdict: pass("each was refused") },
+    { clause: CLAUSES[11], verdict: pass("they were") },
+  ];
+  expect(formatClauses(told)).toEqual([
+    "pass  UTP-C07  Inline args, arguments and result are refused  (UTP 4.1; utp 8.3.3, D-05)",
+    "pass  UTP-C12  Unknown payload fields are ignored             (UTP 4.3)",
+  ]);
+  expect(reportBody(told, evidence).clauses.map((clause) => clause.utp)).toEqual(["8.3.3, D-05", undefined]);
+});
+
 test("clauses are numbered without gaps, and every one says where it comes from", () => {
   expect(CLAUSES.map(({ id }) => id)).toEqual(CLAUSES.map((_, index) => `UTP-C${String(index + 1).padStart(2, "0")}`));
   for (const { section } of CLAUSES) expect.soft(section).toMatch(/^(guide|UTP) [1-5](\.[1-3])?$|^HTTP$|^NATS$/);

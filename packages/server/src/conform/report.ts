@@ -1,6 +1,7 @@
 // The verdicts as people and programs read them.
 
 import { oneLine } from "../cli/plain-text.ts";
+import type { ClauseEntry } from "./clauses.ts";
 import type { Evidence } from "./evidence.ts";
 import type { JudgedClause } from "./judges/index.ts";
 import type { Outcome } from "./verdict.ts";
@@ -12,13 +13,22 @@ export const countOutcomes = (judged: readonly JudgedClause[]): Readonly<Record<
   return { pass: count("pass"), fail: count("fail"), "not-applicable": count("not-applicable") };
 };
 
-/** `pass  UTP-C07  Inline args, arguments and result are refused  (UTP 4.1)`, and the reason unless it passed. */
+const utpOf = (clause: ClauseEntry): string | undefined => clause.utp;
+
+/** Where the rule is written: `UTP 4.1`, or `UTP 4.1; utp 8.3.3, D-05` where clauses of utp.md say it too. */
+const placeOf = ({ clause }: JudgedClause): string => {
+  const utp = utpOf(clause);
+  return `(${clause.section}${utp === undefined ? "" : `; utp ${utp}`})`;
+};
+
+/** `pass  UTP-C12  Unknown payload fields are ignored  (UTP 4.3)`, and the reason unless it passed. */
 export const formatClauses = (judged: readonly JudgedClause[]): readonly string[] => {
   const widest = (text: (item: JudgedClause) => string): number => Math.max(...judged.map((item) => text(item).length));
   const titles = widest(({ clause }) => clause.title);
-  const sections = widest(({ clause }) => clause.section) + 2;
-  return judged.map(({ clause, verdict }) => {
-    const start = `${WORDS[verdict.outcome].padEnd(4)}  ${clause.id}  ${clause.title.padEnd(titles)}  ${`(${clause.section})`.padEnd(sections)}`;
+  const places = widest(placeOf);
+  return judged.map((item) => {
+    const { clause, verdict } = item;
+    const start = `${WORDS[verdict.outcome].padEnd(4)}  ${clause.id}  ${clause.title.padEnd(titles)}  ${placeOf(item).padEnd(places)}`;
     return (verdict.outcome === "pass" ? start : `${start}  ${oneLine(verdict.reason)}`).trimEnd();
   });
 };
@@ -40,13 +50,17 @@ export const reportBody = (judged: readonly JudgedClause[], evidence: Evidence) 
     tool_name: evidence.toolName,
     transport: evidence.transport,
     steps: stepsOf(evidence),
-    clauses: judged.map(({ clause, verdict }) => ({
-      id: clause.id,
-      title: clause.title,
-      section: clause.section,
-      verdict: verdict.outcome,
-      reason: verdict.reason,
-    })),
+    clauses: judged.map(({ clause, verdict }) => {
+      const utp = utpOf(clause);
+      return {
+        id: clause.id,
+        title: clause.title,
+        section: clause.section,
+        ...(utp === undefined ? {} : { utp }),
+        verdict: verdict.outcome,
+        reason: verdict.reason,
+      };
+    }),
     summary: { pass: counts.pass, fail: counts.fail, not_applicable: counts["not-applicable"] },
   };
 };

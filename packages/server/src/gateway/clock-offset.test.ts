@@ -13,7 +13,7 @@ test("the offset is measured between question and answer, and again when it is o
   expect(offset.aheadMs()).toBe(4_000);
   now += 60_001;
   theirs = now + 250;
-  // The old value while the new one is on its way; whoever waits for it joins that question.
+  // The old value while the new one is on its way; a reader that waits for it joins that question.
   expect(offset.aheadMs()).toBe(4_000);
   await offset.measure();
   expect(offset.aheadMs()).toBe(200);

@@ -1,9 +1,8 @@
 // The query of a request. A key that the route does not take, or that is given twice, is refused by its name: a filter that is
 // silently left out, or that silently finds nothing, looks like an answer.
 
-import { parseWith, refuseUnstorable, showName, ToolplaneError } from "@toolplane/protocol";
+import { nearest, parseWith, refuseUnstorable, showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
-import { nearest } from "../cli/nearest.ts";
 
 /** The keys that a route takes; none without a schema. */
 const keysOf = (schema: z.ZodType | undefined): readonly string[] =>

@@ -60,7 +60,8 @@ npm test                       # the tool by itself, and on a throw-away plane
 npx toolplane up --demo        # a plane; leave it running
 \`\`\`
 
-In another shell, beside the folder \`.toolplane\` that the plane made:
+In another shell, in the same folder: the service and the commands find the plane of the folder \`.toolplane\` there, whatever its port. For a plane elsewhere set
+\`TOOLPLANE_URL\`.
 
 \`\`\`sh
 export TOOLPLANE_TOKEN=$(npx toolplane token create --role tool --targets ${target})

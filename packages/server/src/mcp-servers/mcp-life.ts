@@ -138,6 +138,7 @@ export const createMcpLife = (options: McpLifeOptions): McpLife => {
     link ??= createMcpLink({
       name,
       version: readVersion(),
+      elicitation: setting.elicitation,
       open: () => openTransport(setting, { ...options, log }),
       log,
       now: clock.now,

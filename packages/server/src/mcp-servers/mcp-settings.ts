@@ -2,6 +2,7 @@
 //   A program gets the variables its entry names and no other; a header gets a variable only if the operator allows it for that host
 //   (SEC-7).
 
+import type { ElicitationPolicy } from "@toolplane/bridges/mcp";
 import { isToken } from "@toolplane/protocol";
 import type { ConfigFile, FileConfig } from "../config/config-file.ts";
 import { refuseConfig } from "../config/refuse.ts";
@@ -25,6 +26,7 @@ export interface McpSetting {
   readonly trustHints: boolean;
   readonly prefix: string | undefined;
   readonly timeoutSeconds: number | undefined;
+  readonly elicitation: ElicitationPolicy;
 }
 
 type Place = (...path: PropertyKey[]) => string;
@@ -102,6 +104,7 @@ const readServer = (entry: McpEntry, at: Place, means: Means): McpSetting => {
     tools: entry.tools ?? ["*"],
     trustHints: entry.trust_hints ?? false,
     timeoutSeconds: entry.timeout_seconds,
+    elicitation: entry.elicitation ?? "refuse",
   };
 };
 

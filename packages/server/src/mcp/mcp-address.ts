@@ -3,9 +3,8 @@
 //   A pattern with `*` may match nothing: the tools of a server or a host come when it is ready.
 
 import type { Engine } from "@toolplane/engine";
-import { showName, ToolplaneError } from "@toolplane/protocol";
+import { didYouMean, showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
-import { didYouMean } from "../cli/nearest.ts";
 
 export const mcpQuery = z.strictObject({
   tools: z

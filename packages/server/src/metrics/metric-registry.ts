@@ -43,9 +43,13 @@ const labelText = (labels: Labels | undefined): string =>
     .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
     .join(",");
 
-// NUL stands in no name, so two series never share a key. The text of the labels is made when the page is.
-const seriesKey = (labels: Labels | undefined): string =>
-  labels === undefined ? "" : Object.values(labels).join("\u0000");
+// NUL stands in no name, so two series never share a key. The text of the labels is made when the page is. Most metrics have one
+// label: its value is the key, and no text is made.
+const seriesKey = (labels: Labels | undefined): string => {
+  let key: string | undefined;
+  for (const name in labels) key = key === undefined ? labels[name] : `${key}\u0000${labels[name]}`;
+  return key ?? "";
+};
 
 /** The series of one metric, which all have labels of the same names. */
 class SeriesMap<Value> {

@@ -8,7 +8,7 @@ import { answerPage } from "../http/answer-page.ts";
 import { anyObject, type BodyOf, pageOf, text, textOrNull, time } from "../http/answers.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { OPERATORS, PEOPLE, type Route, route } from "../http/route.ts";
-import { CALL_STATUSES } from "./call-body.ts";
+import { argumentLayers, CALL_STATUSES } from "./call-body.ts";
 
 const waitingShape = z
   .strictObject({
@@ -17,14 +17,7 @@ const waitingShape = z
     agent_id: text,
     agent_turn_id: text,
     arguments: anyObject,
-    argument_layers: z
-      .strictObject({
-        defaults: z.array(text),
-        fixed: z.array(text),
-        envs: z.record(text, text),
-        hidden: z.array(text),
-      })
-      .optional(),
+    argument_layers: argumentLayers.optional(),
     tool_call_card_id: text,
     asked_at: time,
     expires_at: time,

@@ -71,20 +71,21 @@ const detailFields = {
 /** A call in a list. */
 export const callBody = z.strictObject(detailFields).meta({ id: "Call" });
 
+/** Which arguments came from the definition and not from the caller. */
+export const argumentLayers = z.strictObject({
+  defaults: z.array(text),
+  fixed: z.array(text),
+  envs: z.record(text, text),
+  hidden: z.array(text),
+});
+
 /** A call that is looked at alone. */
 export const callDetailBody = z
   .strictObject({
     ...detailFields,
     leases: z.array(leaseShape),
     arguments: anyObject.optional(),
-    argument_layers: z
-      .strictObject({
-        defaults: z.array(text),
-        fixed: z.array(text),
-        envs: z.record(text, text),
-        hidden: z.array(text),
-      })
-      .optional(),
+    argument_layers: argumentLayers.optional(),
     views: z
       .strictObject({ model: z.unknown().optional(), display: anyObject.optional(), preview: text.optional() })
       .optional()

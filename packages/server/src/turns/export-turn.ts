@@ -5,27 +5,17 @@ import { cursorOf, type Engine, keyOfCursor, notThere, type TurnView } from "@to
 import { distinctIds, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { type StoredCard, storedCardBody } from "../cards/card-body.ts";
-import { anyObject, type BodyOf, text, textOrNull, time, timeOrNull } from "../http/answers.ts";
+import { type BodyOf, text, textOrNull } from "../http/answers.ts";
 import type { Own } from "../http/own.ts";
 import { callBody, callDetail } from "../routes/call-body.ts";
-import { stepBody, turnBody, turnShape } from "./turn-body.ts";
-
-const exportedStep = z.strictObject({
-  step_id: text,
-  status: text,
-  tool_call_ids: z.array(text),
-  error: textOrNull,
-  metadata: anyObject,
-  started_at: time,
-  ended_at: timeOrNull,
-});
+import { stepBody, stepFields, turnBody, turnShape } from "./turn-body.ts";
 
 export const turnExportBody = z
   .strictObject({
     format: z.literal("toolplane.turn.1"),
     project_id: text,
     turn: turnShape,
-    steps: z.array(exportedStep).optional(),
+    steps: z.array(z.strictObject(stepFields)).optional(),
     calls: z.array(callBody).optional(),
     boxes: z.strictObject({ context: z.array(text), output: z.array(text) }).optional(),
     cards: z.array(storedCardBody),

@@ -57,7 +57,7 @@ const storyCall = z.strictObject({
   answered_at: timeOrNull,
 });
 
-const stepFields = {
+export const stepFields = {
   step_id: text,
   status: text,
   tool_call_ids: z.array(text),

@@ -1,7 +1,7 @@
 // What people read about a call that a batch holds.
 
 import type { BatchView, CallView } from "@toolplane/engine";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { planExplanation, type WhyFacts } from "./explain-call.ts";
 
 const NOW = Date.parse("2026-01-02T03:04:05Z");
@@ -72,22 +72,51 @@ const explainQueued = (facts: Partial<WhyFacts>) =>
   });
 const api = (pid: number) => ({ pid, host: "box", roles: ["api"], bus: "nats" }) as const;
 
-test.each([
-  ["v1r3", /goes to cg\.v1r3\.demo\..* and is sent again until a service listens there; the service takes no leases/],
-  ["v1r4", /was sent to cg\.v1r4\.demo\..*, once; the service takes no leases/],
-])(
-  "[SEE-16] a command of %s to a service without leases: where it goes, and what the plane cannot know",
-  (version, why) => {
+describe("[SEE-16] a command to a service without leases: where it waits, and what the plane cannot know", () => {
+  const dueAt = new Date(NOW + 4_000);
+  test.each<[string, Partial<WhyFacts>, RegExp]>([
+    [
+      "v1r3",
+      {},
+      /^its command has left the outbox of the plane for cg\.v1r3\.demo\.\S+ over NATS; the service takes no/,
+    ],
+    [
+      "v1r4",
+      {},
+      /^its command has left the outbox of the plane for cg\.v1r4\.demo\.\S+ over NATS; the service takes no/,
+    ],
+    [
+      "v1r3",
+      { command: { tries: 0, dueAt } },
+      /still in the outbox of the plane and leaves for cg\.v1r3\.\S+ in a moment/,
+    ],
+    [
+      "v1r3",
+      { command: { tries: 1, dueAt } },
+      /still in the outbox .*tried once, and no service listens on .*\(in 4 s\)/,
+    ],
+    [
+      "v1r4",
+      { command: { tries: 3, dueAt } },
+      /still in the outbox .*tried 3 times, and NATS did not take it; .*\(in 4 s\)/,
+    ],
+  ])("%s %j", (version, more, why) => {
     const subject = `cg.${version}.demo.public.cmd.tool.text.scrub`;
     const view = { ...queued, plain: true, subject } as CallView;
     // Under a limit it counts as running from when its command was sent.
-    for (const status of ["queued", "running"] as const)
-      expect(explainQueued({ view: { ...view, status, leaseExpiresAt: null } as CallView })).toMatchObject({
+    for (const status of ["queued", "running"] as const) {
+      const call = { ...view, status, leaseExpiresAt: null } as CallView;
+      expect(explainQueued({ view: call, ...more })).toMatchObject({
         why: expect.stringMatching(why),
         todo: `see that a service listens on ${subject}, and what its log says`,
       });
-  },
-);
+      expect(explainQueued({ view: call, busAway: true, ...more })).toMatchObject({
+        why: expect.stringContaining("NATS is away"),
+        todo: "see that NATS runs and is reached",
+      });
+    }
+  });
+});
 
 test("[SEE-16] of a call that is over, only what still matters is listed", () => {
   const over = {
@@ -166,4 +195,27 @@ test.each([
     deadLetterId: undefined,
   });
   expect(why).toBe(`it waits its turn: 1 service(s) of target text take calls${more}`);
+});
+
+test("[SEE-18] a service went away with the call: `why` names the log to look into, while it waits and after it failed", () => {
+  const log = "look into the log of service text@box:7, which stopped answering while it had the call";
+  const lostBefore = ["text@box:7"];
+  const offered = { ...queued, attempts: 1, availableAt: new Date(NOW + 2_000) } as CallView;
+  expect(explainQueued({ view: offered, lostBefore })).toMatchObject({
+    why: expect.stringContaining("its service was lost 1 time(s); it is offered again at"),
+    todo: log,
+  });
+  expect(explainQueued({ view: { ...queued, attempts: 1 } as CallView, lostBefore }).todo).toBe(
+    `start a service for target text; ${log}`,
+  );
+  const lapsed = {
+    ...view,
+    leaseHolder: "text@box:7",
+    leaseExpiresAt: new Date(NOW - 1),
+    retrySafe: true,
+  } as CallView;
+  expect(explainQueued({ view: lapsed }).todo).toBe(log);
+  const failed = { ...view, status: "failed", errorCode: "outcome_unknown", settledAt: null, settledBy: "sys" };
+  const { todo } = explainQueued({ view: failed as unknown as CallView, errorDetail: { holder: "text@box:7" } });
+  expect(todo).toContain(`${log}; look at what the tool did`);
 });

@@ -9,17 +9,18 @@ import {
   type Engine,
   type HeldBack,
   isSettled,
+  type WaitingCommand,
 } from "@toolplane/engine";
 import { isRecord } from "@toolplane/protocol";
-import { isLegacySubject } from "@toolplane/protocol/v1r3";
 import { z } from "zod";
 import { parametersOf, planShownArguments } from "../calls/shown-arguments.ts";
 import { type HostProblem, NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { anyObject, type BodyOf, text, textOrNull } from "../http/answers.ts";
 import { describeProcess, type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
-import { adviceForCall } from "./call-advice.ts";
+import { adviceForCall, lookInLog } from "./call-advice.ts";
 import { limitFacts, planLimitWhy } from "./limit-problem.ts";
 import { findPinnedProblem, type PinnedProblem, planPinnedWhy } from "./pinned-problem.ts";
+import { planPlainWhy, SEE_NATS } from "./plain-problem.ts";
 import { isHostTarget, planRoleProblem, roleServing } from "./role-problem.ts";
 
 export const explanationBody = z
@@ -56,11 +57,16 @@ export interface WhyFacts {
   readonly place?: { readonly running: number; readonly ahead: number } | undefined;
   /** What the failed call's error says. */
   readonly error?: string | undefined;
+  readonly errorDetail?: unknown;
+  /** The services that had it before and went away, when it is offered again. */
+  readonly lostBefore?: readonly string[] | undefined;
   /** As people may see them. */
   readonly arguments?: unknown;
   readonly deadLetterId: string | undefined;
   /** No service is known that runs the version it is pinned to. */
   readonly pinnedProblem?: PinnedProblem | undefined;
+  /** Its command, while the command is in the outbox. */
+  readonly command?: WaitingCommand | undefined;
   /** The batch that holds it, if one does. */
   readonly batch?: BatchView | undefined;
   /** The limit that holds it back, if one does. */
@@ -79,7 +85,6 @@ const elsewhere = (processes: readonly PlaneProcess[] = []): string =>
   processes.filter(({ roles }) => roles.includes("api")).length > 1 ? " at this process" : "";
 
 const AWAY = "; NATS is away, and a service that only knows NATS hears of the call when it is back";
-const SEE_NATS = "see that NATS runs and is reached";
 
 /** The bus may lose a command, so it is published again, with pauses that double up to a quarter of an hour. */
 const saidAgain = ({ publishes }: CallView): string =>
@@ -97,18 +102,6 @@ const placeText = ({ place }: WhyFacts): string =>
   place === undefined
     ? ""
     : `, ${place.running} run now, and ${place.ahead} ${place.ahead === 1 ? "is" : "are"} ahead of it`;
-
-/** The plane hears nothing of a service without leases until its result comes. */
-const whyPlain = ({ view, nowMs, busAway = false }: WhyFacts): readonly [string, string | null] => {
-  const { subject } = view;
-  const sent = isLegacySubject(subject)
-    ? `its command goes to ${subject} over NATS, and is sent again until a service listens there`
-    : `its command was sent to ${subject} over NATS, once`;
-  return [
-    `${sent}; the service takes no leases, so the plane hears only its result, and gives up at ${until(view.runDeadline ?? view.queueDeadline, nowMs)}${busAway ? "; NATS is away" : ""}`,
-    busAway ? SEE_NATS : `see that a service listens on ${subject}, and what its log says`,
-  ];
-};
 
 const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
   const { view, nowMs, toolStatus, consumers, hostProblem, hostProcesses = [], processes, busAway = false } = facts;
@@ -145,7 +138,7 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
     ];
   }
   if (facts.heldBack !== undefined) return planLimitWhy(facts.heldBack, view.projectId, nowMs);
-  if (view.plain) return whyPlain(facts);
+  if (view.plain) return planPlainWhy(facts, (date) => until(date, nowMs));
   if (facts.pinnedProblem !== undefined)
     return planPinnedWhy(facts.pinnedProblem, view, until(view.queueDeadline, nowMs));
   const { waitingOnBus = 0 } = facts;
@@ -164,6 +157,14 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
     `it waits its turn: ${consumers} service(s) of target ${view.target} take calls${alone}${placeText(facts)}${lastAsked(facts)}${busAway ? AWAY : ""}`,
     busAway ? SEE_NATS : null,
   ];
+};
+
+/** What the queue says, and where to look when a service went away with the call before. */
+const whyOffered = (facts: WhyFacts): readonly [string, string | null] => {
+  const [why, todo] = whyQueued(facts);
+  const logs = (facts.lostBefore ?? []).map(lookInLog);
+  const all = [...(todo === null ? [] : [todo]), ...logs].join("; ");
+  return [why, all === "" ? null : all];
 };
 
 type Task = BatchView["tasks"][number];
@@ -193,12 +194,12 @@ const whyParked = ({ tasks, batchId, deadlineAt }: BatchView, nowMs: number): re
 const whyRunning = (facts: WhyFacts): readonly [string, string | null] => {
   const { view, nowMs, batch } = facts;
   if (batch !== undefined) return whyParked(batch, nowMs);
-  if (view.plain && view.leaseHolder === null) return whyPlain(facts);
+  if (view.plain && view.leaseHolder === null) return planPlainWhy(facts, (date) => until(date, nowMs));
   const lapsed = view.leaseExpiresAt !== null && view.leaseExpiresAt.getTime() < nowMs;
   if (lapsed)
     return [
       `${view.leaseHolder} held it and stopped answering; ${view.retrySafe ? "it is offered again in a moment" : "it settles outcome_unknown in a moment"}`,
-      null,
+      view.leaseHolder === null ? null : lookInLog(view.leaseHolder),
     ];
   return [
     `${view.leaseHolder} runs it, with a lease until ${until(view.leaseExpiresAt, nowMs)} and at most until ${until(view.runDeadline, nowMs)}`,
@@ -206,12 +207,12 @@ const whyRunning = (facts: WhyFacts): readonly [string, string | null] => {
   ];
 };
 
-const whySettled = ({ view, deadLetterId, error, nowMs }: WhyFacts): readonly [string, string | null] => {
+const whySettled = ({ view, deadLetterId, error, errorDetail, nowMs }: WhyFacts): readonly [string, string | null] => {
   const { toolCallId, status, errorCode, settledBy, settledAt } = view;
   const when = settledAt === null ? "" : ` ${seconds(nowMs - settledAt.getTime())} ago`;
   if (errorCode === null) return [`it ended${when}, settled by ${settledBy}`, null];
   const said = error === undefined ? errorCode : `${errorCode}: ${error}`;
-  const advice = adviceForCall(errorCode, toolCallId);
+  const advice = adviceForCall(errorCode, toolCallId, errorDetail);
   const how = status === "failed" ? "it failed" : `it ended as ${status}`;
   return [
     `${how}${when} with ${said}; settled by ${settledBy}`,
@@ -258,6 +259,9 @@ const openFacts = ({ view, ...facts }: WhyFacts) => ({
   ...(facts.place === undefined ? {} : facts.place),
   ...(facts.waitingOnBus === undefined ? {} : { open_fetches: facts.waitingOnBus }),
   commands_sent: view.publishes,
+  ...(facts.command === undefined
+    ? {}
+    : { in_outbox: { tries: facts.command.tries, due_at: facts.command.dueAt.toISOString() } }),
   created_at: view.createdAt.toISOString(),
   ...(facts.batch === undefined ? {} : { batch: batchFacts(facts.batch) }),
   ...(facts.heldBack === undefined ? {} : { limit: limitFacts(facts.heldBack) }),
@@ -276,7 +280,7 @@ export const planExplanation = (facts: WhyFacts): Explanation => {
             `it waits for a person to approve it, until ${until(view.queueDeadline, facts.nowMs)}`,
             `toolplane calls approve ${view.toolCallId}`,
           ]
-        : whyQueued(facts);
+        : whyOffered(facts);
   return {
     tool_call_id: view.toolCallId,
     status: view.status,
@@ -286,8 +290,10 @@ export const planExplanation = (facts: WhyFacts): Explanation => {
   };
 };
 
-const messageOf = (error: unknown): string | undefined =>
-  isRecord(error) && typeof error.message === "string" ? error.message : undefined;
+const errorOf = (error: unknown): Pick<WhyFacts, "error" | "errorDetail"> =>
+  isRecord(error)
+    ? { error: typeof error.message === "string" ? error.message : undefined, errorDetail: error.detail }
+    : {};
 
 /** How many calls are searched for others of the same target. */
 const NEWEST = 500;
@@ -299,10 +305,18 @@ const holdersOf = async (engine: Engine, { projectId, target }: CallView): Promi
   return new Set(running.map(({ leaseHolder }) => leaseHolder)).size;
 };
 
-/** Undefined when its last attempt did not fail: its service was lost. */
-const lastFailure = async ({ calls }: Pick<Engine, "calls">, view: CallView): Promise<string | undefined> => {
-  const last = (await calls.leases(view)).at(-1);
-  return last?.ended === "failed" ? (last.errorCode ?? "an unknown error") : undefined;
+/** How the attempts before ended: the last one failed with a code, or its service was lost. */
+const failuresBefore = async (
+  { calls }: Pick<Engine, "calls">,
+  view: CallView,
+): Promise<Pick<WhyFacts, "failedWith" | "lostBefore">> => {
+  const leases = await calls.leases(view);
+  const last = leases.at(-1);
+  const lapsed = leases.filter(({ ended }) => ended === "lapsed");
+  return {
+    failedWith: last?.ended === "failed" ? (last.errorCode ?? "an unknown error") : undefined,
+    lostBefore: last?.ended === "lapsed" ? [...new Set(lapsed.map(({ holder }) => holder ?? "?"))] : undefined,
+  };
 };
 
 export const explainCall = async (
@@ -331,7 +345,7 @@ export const explainCall = async (
     view,
     batch: parked ? await engine.batches.get({ projectId: key.projectId, batchId }) : undefined,
     place: view.status === "queued" ? await engine.calls.queuePlace(view) : undefined,
-    error: result?.__type__ === "ToolResultContent" ? messageOf(result.error) : undefined,
+    ...(result?.__type__ === "ToolResultContent" ? errorOf(result.error) : {}),
     arguments: card && planShownArguments(card, await parametersOf(engine, view), forAgent)?.arguments,
     nowMs: await engine.databaseNow(),
     toolStatus: tool?.status,
@@ -345,8 +359,9 @@ export const explainCall = async (
     busAway: planeProcesses.busAway(),
     deadLetterId: letter?.deadLetterId,
     pinnedProblem: await findPinnedProblem(engine, view, services),
+    command: view.settledAt === null && view.plain ? await engine.calls.waitingCommand(view) : undefined,
     heldBack: view.status === "queued" ? await engine.calls.heldBack(view) : undefined,
-    failedWith: view.status === "queued" && view.attempts > 0 ? await lastFailure(engine, view) : undefined,
+    ...(view.status === "queued" && view.attempts > 0 ? await failuresBefore(engine, view) : {}),
     hostProblem: toolHosts.problemOf(key.projectId, view.target),
     hostProcesses: seen === 0 && isHostTarget(view.target) ? serving : [],
   });

@@ -105,17 +105,34 @@ const everywhere: readonly WrongService[] = [
         isRecord(payload) && typeof payload.tool_call_id === "string" ? payload.tool_call_id : callId,
     }),
   ),
+  wrong("UTP-C07", "does not look for inline data", leased({ checks: without("no inline data") })),
+  wrong("UTP-C08", "does not look for identity in the payload", plain({ checks: without("no identity") })),
   wrong("UTP-C10", "ends without a CG-Tool-Call-Id", leased({ onNameless: () => "die" })),
   wrong(
     "UTP-C13",
     "ends on a payload that is no object",
     plain({ addressOf: ({ payload }, callId) => ((payload as Json).tool_name === "" ? "" : callId) }),
   ),
+  wrong("UTP-C11", "needs no tool_call_card_id", leased({ checks: without("card is named") })),
+  wrong("UTP-C14", "runs without a card", plain({ checks: without("card is there") })),
+  wrong("UTP-C15", "does not look at the card's type", leased({ checks: without("card is a tool.call") })),
+  wrong("UTP-C16", "does not look whose card it is", plain({ checks: without("card is this call's") })),
+  wrong("UTP-C17", "takes any content", leased({ checks: without("content is a call") })),
   wrong("UTP-C18", "always says suspend", leased({ shapeBody: (body) => ({ ...body, after_execution: "suspend" }) })),
   wrong(
     "UTP-C18",
     "always says suspend in the card",
     plain({ shapeCard: (card) => ({ ...card, content: { ...contentOf(card), after_execution: "suspend" } }) }),
+  ),
+  wrong(
+    "UTP-C22",
+    "begins a trace of its own",
+    plain({ shapeHeaders: (headers) => ({ ...headers, traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01` }) }),
+  ),
+  wrong(
+    "UTP-C23",
+    "reports under an empty lease",
+    leased({ steps: "two", shapeHeaders: (headers) => ({ ...headers, "CG-Lease": "" }) }),
   ),
   wrong("UTP-C23", "settles without its lease", leased({ shapeBody: ({ lease: _none, ...body }) => body })),
   wrong("UTP-C24", "reports before it writes", plain({ cardBeforeReport: false })),
@@ -129,6 +146,16 @@ const everywhere: readonly WrongService[] = [
     "runs a command that comes again",
     plain({ remembers: { running: true, ended: false }, run: numberedRun }),
   ),
+  wrong(
+    "UTP-C31",
+    "notices a repeat only when the first is done",
+    plain({ remembers: { running: false, ended: true }, run: numberedRun }),
+  ),
+  wrong(
+    "UTP-C32",
+    "sends a late result for ever",
+    leased({ afterAnswer: (status) => (status >= 400 ? "again" : "done") }),
+  ),
   wrong("UTP-C45", "needs no after_execution and no tool_name", leased({ checks: without("payload is complete") })),
   wrong("UTP-C46", "does not look at epoch, depth and trace", plain({ checks: without("headers can be read") })),
   wrong(
@@ -138,6 +165,21 @@ const everywhere: readonly WrongService[] = [
       nats: {
         shapeQuestion: (headers, operation) =>
           operation === "settle" ? { ...headers, "CG-Turn-Epoch": "0" } : headers,
+      },
+    }),
+  ),
+  wrong(
+    "UTP-C47",
+    "reports for an agent of its own",
+    plain({ shapeHeaders: (headers) => ({ ...headers, "CG-Agent-Id": "my_service" }) }),
+  ),
+  wrong(
+    "UTP-C47",
+    "renews at a depth of its own",
+    leased({
+      nats: {
+        shapeQuestion: (headers, operation) =>
+          operation === "heartbeat" ? { ...headers, "CG-Recursion-Depth": "7" } : headers,
       },
     }),
   ),

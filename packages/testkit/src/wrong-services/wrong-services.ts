@@ -167,6 +167,11 @@ const results: readonly WrongService[] = [
   ),
   wrong("UTP-C23", "names no lease", one({ shapeBody: ({ lease: _none, ...body }) => body })),
   wrong("UTP-C23", "reports without a lease", two({ shapeHeaders: ({ "CG-Lease": _none, ...headers }) => headers })),
+  wrong(
+    "UTP-C23",
+    "reports under an empty lease",
+    two({ shapeHeaders: (headers) => ({ ...headers, "CG-Lease": "" }) }),
+  ),
 ];
 
 const twoSteps: readonly WrongService[] = [
@@ -252,6 +257,16 @@ const saying: readonly WrongService[] = [
     "UTP-C47",
     "settles at a depth of its own",
     one({ shapeHeaders: (headers) => ({ ...headers, "CG-Recursion-Depth": "7" }) }),
+  ),
+  wrong(
+    "UTP-C47",
+    "settles in an epoch that is no number",
+    one({ shapeHeaders: (headers) => ({ ...headers, "CG-Turn-Epoch": "now" }) }),
+  ),
+  wrong(
+    "UTP-C47",
+    "reports for another project",
+    two({ shapeHeaders: (headers) => ({ ...headers, "CG-Project-Id": "elsewhere" }) }),
   ),
   wrong("UTP-C48", "reports its own card although there is one", two({ reusesStanding: false })),
   wrong(

@@ -1,6 +1,6 @@
 // `toolplane trace`: everything that came of one request, as a tree. A call's or a turn's id stands for its trace.
 
-import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, showName, ToolplaneError } from "@toolplane/protocol";
 import { type Body, pathOf } from "@toolplane/sdk/client";
 import { itemsOf, parseText, textOf } from "../body.ts";
 import { LAST, newestCall } from "../call-id.ts";
@@ -21,6 +21,8 @@ const newestTrace = async (context: CommandContext): Promise<string> => {
   return parseText(newest, "trace_id");
 };
 
+const TRACE_ID = /^[0-9a-f]{32}$/i;
+
 /** The trace of a call or a turn with this id; the id itself when there is none, for it is a trace then. */
 const resolveTraceId = async (context: CommandContext): Promise<string> => {
   const { client, project, args } = context;
@@ -30,8 +32,9 @@ const resolveTraceId = async (context: CommandContext): Promise<string> => {
   try {
     return parseText(await client.request({ path: pathOf("projects", project, kind, id) }), "trace_id");
   } catch (error) {
-    if (isToolplaneError(error) && error.code === "not_found") return id;
-    throw error;
+    if (!isToolplaneError(error) || error.code !== "not_found" || kind === "turns") throw error;
+    if (TRACE_ID.test(id)) return id;
+    throw new ToolplaneError("not_found", `project ${project} has no call, turn or trace with the id ${showName(id)}`);
   }
 };
 
