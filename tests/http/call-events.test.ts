@@ -44,6 +44,28 @@ test("[API-call-events] the life of a call is streamed as it happens, and a read
   }
 });
 
+test("[API-call-events] [LIM-door-3] a crowd of readers, who share reads and bytes: each sees every event once, in order", async () => {
+  await using http = await startHttpStack();
+  const readers = await Promise.all(Array.from({ length: 24 }, () => openEvents(http, http.admin)));
+  const ids: string[] = [];
+  for (let wave = 0; wave < 3; wave++) {
+    ids.push(...(await Promise.all([1, 2, 3, 4].map(() => call(http)))));
+    await settleAll(http);
+    http.t.engine.bus.publishStream({ subject: "cg.v1r4.demo.public.str.agent.a.chunk", payload: `{"wave":${wave}}` });
+    // They come to stand at different places of the log.
+    await Promise.all(readers.slice(wave * 8).map((reader) => reader.until(ids.at(-1) ?? "")));
+  }
+  const last = await call(http);
+  await settleAll(http);
+  for (const reader of readers) {
+    let text = "";
+    while (phasesIn(text, last).length < 3) text = await reader.more();
+    for (const id of ids) expect(names(phasesIn(text, id))).toEqual(["dispatched", "leased", "settled"]);
+    expect([...text.matchAll(/"wave":(\d)/g)].map(([, wave]) => wave)).toEqual(["0", "1", "2"]);
+    await reader.close();
+  }
+});
+
 test("[API-call-events] a transaction that stays open elsewhere in the database delays no event", async () => {
   await using http = await startHttpStack();
   await withClient(http.t, async (elsewhere) => {

@@ -5,6 +5,8 @@ import type { HttpStack } from "./http-stack.ts";
 export interface EventReader {
   /** All that was read, once it holds the text or the stream has ended. */
   until(wanted: string): Promise<string>;
+  /** All that was read, once there is more of it. */
+  more(): Promise<string>;
   /** All that was read, once the stream has ended. */
   untilEnd(): Promise<string>;
   close(): Promise<void>;
@@ -23,6 +25,10 @@ export const readStream = (response: Response): EventReader => {
   };
   return {
     until: (wanted) => readUntil(() => text.includes(wanted)),
+    more: () => {
+      const before = text.length;
+      return readUntil(() => text.length > before);
+    },
     untilEnd: () => readUntil(() => false),
     close: () => reader.cancel(),
   };

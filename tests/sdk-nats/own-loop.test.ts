@@ -15,7 +15,7 @@ import {
   systemClock,
 } from "@toolplane/sdk/protocol";
 import { toolUpload } from "@toolplane/testkit";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openWorld, type World } from "./world.ts";
 
 let world: World;
@@ -66,11 +66,11 @@ test("[API-6-N4] a claim loop by hand: command, card, result, report", async () 
   expect(await world.resultOf(view)).toEqual({ twice: 40 });
 });
 
-test("[API-6-N4] a plain service: a core subscription, whatever the client, and a report", async () => {
-  await world.engine.tools.upsertTool(
-    "demo",
-    toolUpload({ name: "heard", target: "ears", options: { service: "plain" } }),
-  );
+test("[API-6-N4] [LIM-plain-1] a plain service: a core subscription, whatever the client, and a report; its limit holds", async () => {
+  const options = { service: "plain", concurrency: 2 };
+  await world.engine.tools.upsertTool("demo", toolUpload({ name: "heard", target: "ears", options }));
+  const inHand = new Set<string>();
+  let most = 0;
   await using opened = await open("ears");
   const { gateway, link } = opened;
   const onMessage = async (message: { subject: string; headers: HeaderMap; payload: string }): Promise<undefined> => {
@@ -78,6 +78,10 @@ test("[API-6-N4] a plain service: a core subscription, whatever the client, and 
     const plan = planCommand(command, { projectId: "demo", target: "ears" }, ids);
     if (plan.kind !== "accept") return expect.unreachable();
     const { payload, toolCallId } = plan;
+    inHand.add(toolCallId);
+    most = Math.max(most, inHand.size);
+    // The first waits for the second: both slots are used.
+    await vi.waitUntil(() => most > 1);
     const found = await gateway.readCard({ cardId: payload.tool_call_card_id, toolCallId });
     const { card, context } = hydrate({ ...plan, found });
     const origin = { context, command: payload, card, actor: "tool.ears", cardId: ids.uuid() };
@@ -85,10 +89,13 @@ test("[API-6-N4] a plain service: a core subscription, whatever the client, and 
       status: "success",
       result: "heard",
     });
+    // From here on the plane may send another.
+    inHand.delete(toolCallId);
     await reportResult(gateway, { result, context, actor: "tool.ears", ids });
   };
   const subscription = await link.respond("cg.v1r4.demo.*.cmd.tool.ears.>", "ears", onMessage);
-  const view = await world.call("heard", { n: 1 });
-  expect(await world.resultOf(view)).toBe("heard");
+  const views = await Promise.all(Array.from({ length: 8 }, (_, n) => world.call("heard", { n })));
+  for (const view of views) expect(await world.resultOf(view)).toBe("heard");
+  expect(most).toBe(2);
   await subscription.stop();
 });

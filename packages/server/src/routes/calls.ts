@@ -153,7 +153,7 @@ const listQuery = pageQuery.extend({
   agent_id: tokenQuery,
   target: tokenQuery.meta({
     description:
-      "Calls of the tools of this target, also of deleted ones. A tool that has moved is found by its new target only.",
+      "Calls that went to this target, of the tools that have it now (also deleted ones). What a tool ran at another target before is listed by `tool_name` only.",
   }),
   error_code: errorCodeQuery,
   trace_id: traceIdQuery.meta({ description: "Alone, with `limit` and `cursor`." }),
