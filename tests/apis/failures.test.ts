@@ -225,7 +225,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
     answer: cut,
     code: "upstream_unavailable",
     says: "cannot be reached, or broke the connection",
-    todo: "see that what the tool depends on runs; see the cause with: toolplane calls show ID",
+    todo: `see that this host can be reached from where the tool runs, and look at what it did before you ${AGAIN}`,
   },
   "too large": {
     answer: large,

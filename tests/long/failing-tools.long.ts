@@ -1,4 +1,4 @@
-// Twelve ways a tool fails x four kinds of programs: what the program's log, `calls show`, `why` and the model say. Writes
+// Fourteen ways a tool fails x four kinds of programs: what the program's log, `calls show`, `why` and the model say. Writes
 // docs/records/failing-tools.md.
 
 import { writeFileSync } from "node:fs";
@@ -19,17 +19,23 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-/** Who runs a host holds its lease, so a host cannot lose one; a service that runs out of memory is a service that is killed. */
-const DOES_NOT_APPLY: ReadonlySet<string> = new Set([
-  "TypeScript service/out of memory",
-  "Python service/out of memory",
-  "Node host/lost lease",
-  "Python host/lost lease",
+const KILLED = "a service that is killed: see unknown outcome";
+const OURS = "the plane's own process holds the lease of a host";
+const THREAD = "an error in a thread of Python ends that thread only";
+const DOES_NOT_APPLY: ReadonlyMap<string, string> = new Map([
+  ["TypeScript service/out of memory", KILLED],
+  ["Python service/out of memory", KILLED],
+  ["Node host/lost lease", OURS],
+  ["Python host/lost lease", OURS],
+  ["Python service/throws in a timer", THREAD],
+  ["Python host/throws in a timer", THREAD],
 ]);
 
 /** The code, a word of the message, and a word of the cause that `calls show` must have; none for what has no stack. */
 const EXPECTED: Readonly<Record<WayName, readonly [code: RegExp, message: RegExp, cause: RegExp | undefined]>> = {
   throws: [/^internal_error$/, /JSON|missing/, /ways\.(ts|py)/],
+  "throws no Error": [/^internal_error$/, /threw undefined|sys\.exit\(3\)|SystemExit: 3/, /threw undefined|sys\.exit/],
+  "throws in a timer": [/^internal_error$/, /the timer fell over/, /ways\.ts/],
   rejects: [/^internal_error$/, /the vault is closed/, /no key/],
   "times out": [/^tool_timeout$/, /did not (finish|answer within)/, undefined],
   "bad result": [/^result_not_serializable$/, /total|not JSON/, undefined],
@@ -94,7 +100,7 @@ const logCell = ({ log }: Seen): string => {
 
 const causeOf = ({ cause }: Seen): string => {
   const lines = cause.split("\n").filter((line) => line.trim() !== "");
-  const last = lines.findLast((line) => /^\w*(Error|Exception)/.test(line)) ?? lines[0] ?? "";
+  const last = lines.findLast((line) => /^\w*(Error|Exception|Exit)/.test(line)) ?? lines[0] ?? "";
   return last === "" ? "-" : `${cell(last, 90)} (${lines.length} lines)`;
 };
 
@@ -107,8 +113,8 @@ const modelOf = ({ model }: Seen): string => {
 
 const rowOf = (kind: Kind, way: WayName, seen: Seen): string =>
   DOES_NOT_APPLY.has(`${kind}/${way}`)
-    ? `| | ${kind} | ${way === "lost lease" ? "the plane's own process holds the lease of a host" : "a service that is killed: see unknown outcome"} | | | | |`
-    : `| | ${kind} | ${seen.code}: ${cell(seen.message, 110)} | ${causeOf(seen)} | ${seen.log.length === 0 ? "-" : logCell(seen)} | ${cell(seen.todo === "" ? "-" : seen.todo, 110)} | ${modelOf(seen)} |`;
+    ? `| | ${kind} | ${DOES_NOT_APPLY.get(`${kind}/${way}`)} | | | | |`
+    : `| | ${kind} | ${seen.code}: ${cell(seen.message, 110)} | ${causeOf(seen)} | ${seen.log.length === 0 ? "-" : logCell(seen)} | ${cell(seen.todo === "" ? "-" : seen.todo, 190)} | ${modelOf(seen)} |`;
 
 test("the record", async () => {
   const rows: string[] = [];
@@ -116,7 +122,7 @@ test("the record", async () => {
     rows.push(`| **${way}** | | | | | | |`);
     for (const kind of KINDS) rows.push(rowOf(kind, way, await world.seen(kind, way)));
   }
-  const page = `# Twelve ways a tool fails
+  const page = `# Fourteen ways a tool fails
 
 Written by \`npx vitest run -c vitest.long.config.ts tests/long/failing-tools.long.ts\` over real parts: \`toolplane up\`, a service and a host in TypeScript and in Python, an agent whose
 model is an HTTP server on this machine, and the signals of the operating system. The tools are in \`tests/long/failing/\`.

@@ -2,12 +2,17 @@
 
 import os
 import signal
+import sys
 import time
 import urllib.request
 
 
 def throws():
     return {}["missing"]
+
+
+def no_error():
+    sys.exit(3)
 
 
 def rejects():
@@ -52,7 +57,7 @@ def waits():
     time.sleep(60)
 
 
-WAYS = [throws, rejects, too_slow, bad_result, missing_file, refused, asserts, hungry, typed, waits]
+WAYS = [throws, no_error, rejects, too_slow, bad_result, missing_file, refused, asserts, hungry, typed, waits]
 OPTIONS = {"too_slow": {"timeout_seconds": 1}}
 
 

@@ -13,6 +13,15 @@ const tool = (name: string, run: () => unknown, more: object = {}) =>
 /** Real bugs and real faults of a machine; none of them is written for the plane. */
 export const waysToFail = (prefix: string) => [
   tool(`${prefix}throws`, () => JSON.parse("{oops")),
+  tool(`${prefix}no_error`, () => {
+    throw undefined;
+  }),
+  tool(`${prefix}late`, () => {
+    setTimeout(() => {
+      throw new TypeError("the timer fell over");
+    }, 50);
+    return sleep(60_000);
+  }),
   tool(`${prefix}rejects`, () => Promise.reject(new Error("the vault is closed", { cause: new Error("no key") }))),
   tool(`${prefix}too_slow`, () => sleep(60_000), { timeoutSeconds: 1 }),
   tool(`${prefix}bad_result`, () => ({ total: 10n })),

@@ -1,4 +1,4 @@
-// Twelve ways a tool fails, in four kinds of programs: what the program's log, `calls show`, `why` and the model say of each. Everything is
+// Fourteen ways a tool fails, in four kinds of programs: what the program's log, `calls show`, `why` and the model say of each. Everything is
 // real: `toolplane up`, two services, two hosts, an agent whose model is an HTTP server, and the signals of an operating system.
 
 import { fileURLToPath } from "node:url";
@@ -21,6 +21,8 @@ const PREFIX: Readonly<Record<Kind, string>> = {
 
 export const WAYS = [
   "throws",
+  "throws no Error",
+  "throws in a timer",
   "rejects",
   "times out",
   "bad result",
@@ -37,6 +39,7 @@ export type WayName = (typeof WAYS)[number];
 
 const TOOL: Readonly<Partial<Record<WayName, string>>> = {
   throws: "throws",
+  "throws no Error": "no_error",
   rejects: "rejects",
   "times out": "too_slow",
   "bad result": "bad_result",
@@ -106,17 +109,12 @@ const asked = KINDS.flatMap((kind) =>
   }),
 );
 
-const startServices = async ({ up }: HostStack): Promise<readonly Program[]> => {
-  const url = await up.ready();
-  const tokenOf = async (target: string): Promise<string> => {
-    const made = await up.request("POST", "/tokens", { role: "tool", project_id: "demo", targets: [target] });
-    return String((made.body as unknown as Body).token);
-  };
-  const [ts, py] = [await tokenOf(targets[0]), await tokenOf(targets[1])];
-  return Promise.all([
-    startNode("tests/long/failing/service.ts", { url, token: ts }),
-    startPython("tests/long/failing/ways.py", { url, token: py }),
-  ]);
+const startService = async ({ up }: HostStack, target: (typeof targets)[number]): Promise<Program> => {
+  const made = await up.request("POST", "/tokens", { role: "tool", project_id: "demo", targets: [target] });
+  const where = { url: await up.ready(), token: String((made.body as unknown as Body).token) };
+  return target === "ts"
+    ? startNode("tests/long/failing/service.ts", where)
+    : startPython("tests/long/failing/ways.py", where);
 };
 
 const startAgent = async ({ up }: HostStack, model: ModelServer): Promise<void> => {
@@ -150,11 +148,8 @@ export const startFailingWorld = async (): Promise<FailingWorld> => {
     env,
   );
   const { up } = stack;
-  const [ts, py] = await startServices(stack);
-  const programs: Readonly<Partial<Record<Kind, Program | undefined>>> = {
-    "TypeScript service": ts,
-    "Python service": py,
-  } as const;
+  const [ts, py] = [await startService(stack, "ts"), await startService(stack, "py")];
+  const programs: Partial<Record<Kind, Program>> = { "TypeScript service": ts, "Python service": py };
   await startAgent(stack, model);
 
   const read = async (path: string): Promise<Body> => (await up.request("GET", path)).body as unknown as Body;
@@ -223,8 +218,8 @@ export const startFailingWorld = async (): Promise<FailingWorld> => {
     await until("the program to hear of it", () => logOf(kind).includes(callId));
     return see(kind, callId, undefined);
   };
-  const runHungry = (kind: Kind) => async (): Promise<Seen> => {
-    const callId = await startCall(kind, "hungry");
+  const runOver = (kind: Kind, tool: string) => async (): Promise<Seen> => {
+    const callId = await startCall(kind, tool);
     await over(callId);
     return see(kind, callId, undefined);
   };
@@ -245,9 +240,10 @@ export const startFailingWorld = async (): Promise<FailingWorld> => {
 
   await runTurn();
   for (const kind of KINDS) remember(kind, "canceled", runCanceled(kind)());
+  remember("Node host", "throws in a timer", runOver("Node host", "late")());
   await Promise.all(known.values());
   for (const kind of ["Node host", "Python host"] as const) {
-    remember(kind, "out of memory", runHungry(kind)());
+    remember(kind, "out of memory", runOver(kind, "hungry")());
     await known.get(`${kind}/out of memory`);
     remember(kind, "unknown outcome", killHost(kind));
   }
@@ -271,6 +267,11 @@ export const startFailingWorld = async (): Promise<FailingWorld> => {
     await Promise.all(known.values());
   }
 
+  const again = await startService(stack, "ts");
+  programs["TypeScript service"] = again;
+  remember("TypeScript service", "throws in a timer", runOver("TypeScript service", "late")());
+  await Promise.all(known.values());
+
   return {
     stack,
     async seen(kind, way) {
@@ -280,8 +281,7 @@ export const startFailingWorld = async (): Promise<FailingWorld> => {
       );
     },
     async [Symbol.asyncDispose]() {
-      await ts?.[Symbol.asyncDispose]();
-      await py?.[Symbol.asyncDispose]();
+      for (const program of [ts, py, again]) await program[Symbol.asyncDispose]();
       await stack[Symbol.asyncDispose]();
       await model.close();
     },

@@ -14,7 +14,7 @@ const MOST_FORK_JOIN_TASKS = 1_000;
  * Turns that agents of a project gave to other agents and that have not ended. Depth alone does not bound delegation: an agent
  * that gives work to eight of its kind, which do the same, has millions of descendants twenty levels down.
  */
-export const DEFAULT_DELEGATED_TURNS = 1_000;
+const DEFAULT_DELEGATED_TURNS = 1_000;
 /** They are counted at each delegation. */
 const MOST_DELEGATED_TURNS = 100_000;
 

@@ -16,10 +16,9 @@ import { finishCall } from "./finish-call.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import { planDeadline } from "./plan-run.ts";
 import type { RunSignal } from "./run-signal.ts";
-import type { AcceptedCommand, CallEnd, Run } from "./run-state.ts";
-import type { RunnerDeps } from "./runner-deps.ts";
+import type { AcceptedCommand, CallEnd, Run, RunningDeps } from "./run-state.ts";
 
-export const runCall = async (accepted: AcceptedCommand, signal: RunSignal, deps: RunnerDeps): Promise<CallEnd> => {
+export const runCall = async (accepted: AcceptedCommand, signal: RunSignal, deps: RunningDeps): Promise<CallEnd> => {
   const { command, context, payload, toolCallId } = accepted;
   const { clock, gateway, ids } = deps;
   const log = withFields(deps.log, { tool: payload.tool_name, call: toolCallId });

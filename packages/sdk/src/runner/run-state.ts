@@ -44,3 +44,9 @@ export interface Run extends AcceptedCommand {
   /** What ended the process, when an error that no code caught did. */
   crash: Crash | undefined;
 }
+
+/** What a runner is made of, and what it runs. */
+export interface RunningDeps extends RunnerDeps {
+  /** The runs that have not ended. */
+  readonly active: Set<Run>;
+}

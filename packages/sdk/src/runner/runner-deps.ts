@@ -10,7 +10,6 @@ import type { SecretSource } from "../secrets/secret-source.ts";
 import type { DefinitionMemory } from "./definition-memory.ts";
 import type { DeliveryMode } from "./deliver.ts";
 import type { Executor } from "./executor.ts";
-import type { Run } from "./run-state.ts";
 
 export interface RunnerDeps {
   readonly gateway: ToolGateway;
@@ -35,8 +34,6 @@ export interface RunnerDeps {
   readonly mode: DeliveryMode;
   readonly maxAttempts: number;
   readonly maxResultBytes: number;
-  /** The runs that have not ended. */
-  readonly active: Set<Run>;
   /** A tool was left behind still running (true), or ended after all (false). */
   readonly onLeftBehind: (running: boolean) => void;
 }

@@ -20,8 +20,7 @@ import { refuseCommand } from "./refuse-command.ts";
 import { runCall } from "./run-call.ts";
 import type { RunReport } from "./run-report.ts";
 import { createRunSignal, onAbort } from "./run-signal.ts";
-import type { CallEnd, Run } from "./run-state.ts";
-import type { RunnerDeps } from "./runner-deps.ts";
+import type { CallEnd, Run, RunningDeps } from "./run-state.ts";
 import { createSeenRuns } from "./seen-runs.ts";
 
 export interface RunnerOptions {
@@ -67,7 +66,7 @@ export const createRunner = (options: RunnerOptions): Runner => {
   const seen = createSeenRuns();
   let leftBehind = 0;
   const ownSecrets = options.ownSecrets ?? new Map<string, string>();
-  const deps: RunnerDeps = {
+  const deps: RunningDeps = {
     gateway,
     executor: options.executor,
     target,
@@ -85,7 +84,7 @@ export const createRunner = (options: RunnerOptions): Runner => {
     mode: options.mode ?? "one-step",
     maxAttempts: options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
     maxResultBytes: options.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES,
-    active: new Set<Run>(),
+    active: new Set(),
     onLeftBehind: (running) => {
       leftBehind += running ? 1 : -1;
     },

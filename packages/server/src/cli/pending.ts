@@ -79,6 +79,6 @@ export const showChanges = (output: Output, pending: Body, title: "WAITING" | "A
       { title, value: (change) => shown(change.to) },
       { title: "", value: (change) => (weakens.includes(change.field) ? "weakens" : " ") },
     ],
-    "it changes nothing in the definition",
+    Number(cellOf(pending, "version")) === 1 ? "it is the first version" : "it changes nothing in the definition",
   );
 };

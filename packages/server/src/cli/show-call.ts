@@ -24,7 +24,7 @@ const layersText = (call: Body): string | null => {
 
 /** How a lease ended, in words where the word alone says too little. */
 const ENDED: Readonly<Record<string, string>> = {
-  lapsed: "lapsed: the service went away; look into its log",
+  lapsed: "lapsed: the service stopped answering; look into its log",
   released: "given back by the service",
 };
 

@@ -10,7 +10,8 @@ export interface HttpMetrics {
   watch(read: () => { readonly readers: number; readonly waiting: number }): void;
 }
 
-const RATE_LIMITED = 429;
+/** What limits and breakers refuse has a label of its own. */
+const REFUSALS: ReadonlySet<number> = new Set([429, 503]);
 
 export const createHttpMetrics = (registry: MetricRegistry, now: () => number): HttpMetrics => {
   const requests = registry.counter({
@@ -32,7 +33,7 @@ export const createHttpMetrics = (registry: MetricRegistry, now: () => number): 
     now,
     answered(route, status, beganAt) {
       // A request that a limit refused is told apart.
-      requests.add({ route, status: status === RATE_LIMITED ? "429" : `${Math.trunc(status / 100)}xx` });
+      requests.add({ route, status: REFUSALS.has(status) ? String(status) : `${Math.trunc(status / 100)}xx` });
       seconds.observe(Math.max(now() - beganAt, 0) / 1_000, { route });
     },
     watch(read) {

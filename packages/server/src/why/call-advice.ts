@@ -76,6 +76,8 @@ const byDetail = (code: string, detail: unknown): string | undefined => {
   if (code === "auth_failed" && typeof variable === "string" && isEnvName(variable))
     return typeof detail.project_id === "string" ? AS_SAID : `set ${variable} ${WHERE}, then ${AGAIN}`;
   if (code === "auth_failed" && typeof host === "string") return ofAddress(detail);
+  if (code === "upstream_unavailable" && typeof host === "string")
+    return `see that this host can be reached from where the tool runs, and look at what it did before you ${AGAIN}`;
   if (code === "result_too_large" && typeof host === "string")
     return "ask for less: a smaller page, fewer fields, or another operation of the API";
   if (code === "tool_timeout" && limit === "timeout_s")
@@ -88,13 +90,14 @@ const byTable = (code: string): string =>
 
 /** The plane knows only that the service fell silent: why is in the log of that service. */
 export const lookInLog = (holder: string): string =>
-  `look into the log of service ${holder}, which went away while it had the call`;
+  `look into the log of service ${holder}, which stopped answering while it had the call`;
 
 /** The plane settles a call under these codes when its service fell silent, and says which it was. */
 const LOST_CODES: ReadonlySet<string> = new Set(["outcome_unknown", "upstream_unavailable"]);
 
-/** As services name themselves: target, machine, process. */
-const HOLDER = /^[\w.@:/-]{1,200}$/;
+/** As services name themselves: `shop@host:7`, in Python `tool.shop (host, pid 7)`, in the plane's own process `shop (process 7 on host)`. */
+const HOLDER =
+  /^[\w.@:/-]{1,200}$|^[\w.-]{1,100} \((?:[\w.-]{1,100}, pid \d{1,10}|process \d{1,10} on [\w.-]{1,100})\)$/;
 
 /** Where to look when the service of the call was lost. */
 const byLostService = (code: string, detail: unknown): string | undefined => {

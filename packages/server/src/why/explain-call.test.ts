@@ -198,7 +198,7 @@ test.each([
 });
 
 test("[SEE-18] a service went away with the call: `why` names the log to look into, while it waits and after it failed", () => {
-  const log = "look into the log of service text@box:7, which went away while it had the call";
+  const log = "look into the log of service text@box:7, which stopped answering while it had the call";
   const lostBefore = ["text@box:7"];
   const offered = { ...queued, attempts: 1, availableAt: new Date(NOW + 2_000) } as CallView;
   expect(explainQueued({ view: offered, lostBefore })).toMatchObject({

@@ -56,6 +56,19 @@ test("tools show asks for a deleted tool too, by the question a tool's token may
 });
 
 describe("what waits", () => {
+  test("[API-2-K7] a first version is called so: there is nothing that it could change", async () => {
+    const first = { version: 1, weakens: [], changes: [] };
+    const terminal = terminalWith(
+      { body: { ...tool, version: 1, status: "pending", pending: first } },
+      { body: { ...tool, version: 1, accepted: first } },
+    );
+    await terminal.run("tools", "show", "pay");
+    await terminal.run("tools", "accept", "pay");
+    expect(terminal.out()).toMatch(
+      /version 1 waits to be accepted\nit is the first version\naccepted pay version 1\nit is the first version\n$/,
+    );
+  });
+
   test.each(["show", "versions"])("tools %s says nothing of it when nothing waits", async (verb) => {
     const terminal = terminalWith({ body: { ...tool, items: [], pending: null } }, { body: tool });
     expect(await terminal.run("tools", verb, "pay")).toBe(0);
