@@ -73,7 +73,7 @@ describe("the configurations in the guide work as they stand", () => {
   /** What a reader puts in their place, and nothing else. */
   const filled = (text: string): string =>
     text
-      .replaceAll("/home/you/toolplane", ROOT)
+      .replaceAll("/path/to/toolplane", ROOT)
       .replaceAll("http://127.0.0.1:7420", stack.origin)
       .replaceAll(/tp_\.\.\.|\$\{input:toolplane\}|\$TOOLPLANE_TOKEN/g, stack.http.admin);
   const block = (after: string): string => {
