@@ -123,6 +123,13 @@ export const personTests = (shared: () => ConsoleStack): void => {
       await page.locator('a[href^="/p/demo/traces/"]').click();
       await named("heading", /Trace/).waitFor();
       await expect.poll(() => page.locator(".tree").getByRole("link", { name: /^turn/ }).count()).toBe(3);
+      // Agents that were made for the task have names there too, not ids.
+      await named("link", "Now").click();
+      await page
+        .locator(".call-agent")
+        .getByText(/^reader-/)
+        .first()
+        .waitFor();
     });
 
     test("a tool is tried by its form, with a bad and with a good value", async () => {

@@ -1,7 +1,7 @@
 // MCP servers as tools: a server that misbehaves in every way, over a real engine.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingHttpHeaders } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -235,7 +235,7 @@ type Answers = Readonly<Record<string, (params: Readonly<Record<string, unknown>
 /** A server at an address that answers these methods and no others. */
 const listen = async (answers: Answers) => {
   const seen: IncomingHttpHeaders[] = [];
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     seen.push(request.headers);
     const text = await new Response(Readable.toWeb(request) as ReadableStream).text();
     const { id, method, params } = JSON.parse(text === "" ? "{}" : text) as {
@@ -247,7 +247,8 @@ const listen = async (answers: Answers) => {
     response.writeHead(id === undefined ? 202 : 200, { "content-type": "application/json" });
     const said = result === undefined ? { error: { code: -32601, message: "no" } } : { result };
     response.end(id === undefined ? "" : JSON.stringify({ jsonrpc: "2.0", id, ...said }));
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     seen,

@@ -20,6 +20,7 @@ test("an agent is called by its display name, else by a short part of its id", (
   expect(agentWords("0199-child-of-a-long-task", NAMES)).toBe("reader 2");
   expect(agentWords("helper", NAMES)).toBe("helper");
   expect(agentWords("0199aaaa-bbbb-cccc-dddd-eeeeffff0000", NAMES)).toBe("agent 0000");
+  expect(agentWords("0199aaaa-bbbb-7ccc-dddd-eeeeffff0000_01aa-6b8b", NAMES)).toBe("agent 6b8b");
   expect(agentWords("the-agent-of-the-accounting-team", NAMES)).toBe("the-agent-of-the-acc");
   expect(agentWords("sys.operator.of-a-long-name", NAMES)).toBe("sys.operator.of-a-long-name");
   expect(agentWords("sys.api", NAMES)).toBe("the API");

@@ -52,7 +52,7 @@ export const TimelineView = ({ call, resumedAt }: TimelineViewProps): ReactNode 
           </li>
         ))}
       </ol>
-      <p className="muted">{`${spanText(endMs - startMs)} in all`}</p>
+      {stretches.length > 1 && <p className="muted">{`${spanText(endMs - startMs)} in all`}</p>}
     </div>
   );
 };
