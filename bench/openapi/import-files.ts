@@ -33,6 +33,7 @@ const workFor = (file: string): ImportWork => ({
     allowHosts: ["api.example.com", "*.github.com", "*.githubcopilot.com"],
     operations: undefined,
     auth: undefined,
+    timeoutSeconds: undefined,
     documentUrl: undefined,
   },
 });

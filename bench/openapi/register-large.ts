@@ -44,6 +44,7 @@ const start = async (): Promise<number> => {
           allowHosts: ["api.github.com", "*.github.com", "*.githubcopilot.com"],
           operations: undefined,
           auth: undefined,
+          timeoutSeconds: undefined,
         },
       ],
       project: projectId,

@@ -224,7 +224,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
   "JSON that is cut off with its connection": {
     answer: cut,
     code: "upstream_unavailable",
-    says: "cannot be reached, or broke the connection",
+    says: "broke the connection before its answer was whole",
     todo: `see that this host can be reached from where the tool runs, and look at what it did before you ${AGAIN}`,
   },
   "too large": {

@@ -18,11 +18,19 @@ test("[API-JINA-1] the guide's example is taken as it is", async () => {
   expect((await register(GUIDE)).toolName).toBe("strict");
 });
 
+test("[API-JINA-1] the older options alone: the path of the search is enough", async () => {
+  expect((await register({ openapi: { path: "/search" } })).toolName).toBe("strict");
+});
+
 test.each([
   [{ jina: { mode: "search", endpoint: "/x" } }, "endpoint"],
   [{ jina: { mode: "embed" } }, "mode"],
   [{ jina: { mode: "search", base_url: "https://evil.example" } }, "s.jina.ai"],
+  [{ jina: { mode: "search", method: "TRACE" } }, "options.jina.method is not a method"],
+  [{ jina: { mode: "search", headers: { "X\r\nA": "b" } } }, "options.jina.headers cannot be sent"],
+  [{ jina: { mode: "search", headers: { XA: "b\r\nC: d" } } }, "options.jina.headers cannot be sent"],
   [{ openapi: { base_url: "not an address" } }, "base_url"],
+  [{ openapi: { base_url: "https://a.example", headers: { Host: "b" } } }, "options.openapi.headers cannot be sent"],
 ] as const)("[API-3-J1] %j could not be run and is refused by name", async (options, word) => {
   await expect(register(options)).rejects.toMatchObject({
     code: "bad_request",

@@ -120,6 +120,16 @@ test("[LIM-plain-1] a limit that is set holds for what was sent before; a paused
   expect(sentOf([before, paused, later])).toEqual([before, paused, later]);
 });
 
+test("[LIM-plain-1] a command that was sent for later takes no slot before its time", async () => {
+  await register("planned", {});
+  const tomorrow = await ask("planned", { notBeforeMs: (await t.engine.databaseNow()) + 86_400_000 });
+  await register("planned", { concurrency: 1 });
+  expect(await statusOf(tomorrow)).toBe("queued");
+  const today = await ask("planned");
+  await untilSent([today], 1);
+  expect(await statusOf(today)).toBe("running");
+});
+
 test("[LIM-plain-1] a breaker holds such tools too, and so do the slots of a project", async () => {
   await register("frail", { breaker: { failure_rate: 0.5, window_seconds: 600, open_seconds: 600 } });
   const ids = await askMany("frail", 5);

@@ -24,6 +24,7 @@ export const importSample = (document: JsonValue, options: SampleOptions = {}): 
       allowHosts: undefined,
       operations: undefined,
       auth: undefined,
+      timeoutSeconds: undefined,
       documentUrl: undefined,
       ...rest,
     },

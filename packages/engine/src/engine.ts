@@ -244,7 +244,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const limits = createLimits({ ...ground, definitions, maxOpen: options.maxOpenCalls });
   const calls = createCalls({ ...ground, ...limits, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
   const { settlements, places } = calls;
-  const delegation = createDelegation({ ...ground, ...limits });
+  const delegation = createDelegation(ground);
   const turns = createTurns({
     ...ground,
     ...limits,

@@ -155,7 +155,8 @@ export const createHttpExecutor = ({ within, now, token }: HttpExecutorOptions):
       if (request.dropped !== undefined && request.dropped.length > 0)
         log.warn("arguments were not sent: the API has no place for them", { arguments: request.dropped.join(", ") });
       const answer = await send(plan, request, context);
-      return planAnswer(answer, { toolName, toolCallId, now: now(), scrub });
+      const [variable] = plan.declared.secrets ?? [];
+      return planAnswer(answer, { toolName, toolCallId, now: now(), scrub, variable });
     },
   };
 };

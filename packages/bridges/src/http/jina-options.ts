@@ -5,6 +5,7 @@
 
 import { parseWith, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { checkHeaders, readMethod } from "./fixed-parts.ts";
 
 const HOSTS = { search: "s.jina.ai", reader: "r.jina.ai" } as const;
 export type JinaMode = keyof typeof HOSTS;
@@ -73,10 +74,15 @@ const hostOf = (address: string | undefined): string => URL.parse(address ?? "")
 
 const isJinaHost = (host: string): boolean => Object.values(HOSTS).some((known) => known === host);
 
-/** Whether a definition is a tool of the Jina services: it has the options, or the older ones with one of the hosts. */
-export const isJina = ({ options: { jina, openapi } }: ToolDefinition): boolean =>
-  (jina !== undefined && Object.keys(jina).length > 0) ||
-  (typeof openapi?.base_url === "string" && isJinaHost(hostOf(openapi.base_url)));
+/**
+ * Whether a definition is a tool of the Jina services: it has the options, or the older ones with one of the hosts, or with the path of
+ * the search and no address.
+ */
+export const isJina = ({ options: { jina, openapi } }: ToolDefinition): boolean => {
+  if (jina !== undefined && Object.keys(jina).length > 0) return true;
+  const { base_url: address, path } = openapi ?? {};
+  return address === undefined ? path === "/search" : typeof address === "string" && isJinaHost(hostOf(address));
+};
 
 const planMode = (mode: string | undefined, address: string | undefined, path: string | undefined): JinaMode => {
   if (mode !== undefined) {
@@ -138,9 +144,9 @@ export const readJina = ({ options }: ToolDefinition): JinaSettings => {
     baseUrl: planBase(address, host),
     path: checkPath(path ?? "/search", "path"),
     template: planTemplate(jina.endpoint_template),
-    method: (jina.method ?? older.method ?? "GET").toUpperCase(),
+    method: readMethod(jina.method ?? older.method ?? "GET", "jina"),
     authEnv: jina.auth_env ?? older.auth?.env ?? DEFAULT_AUTH_ENV,
-    headers: writeHeaders(older.headers, jina.headers),
+    headers: checkHeaders(writeHeaders(older.headers, jina.headers), "jina"),
     accept: jina.accept ?? "application/json",
     defaults: jina.defaults ?? {},
     timeoutMs: (limits.find(isLimit) ?? DEFAULT_TIMEOUT_SECONDS) * 1_000,

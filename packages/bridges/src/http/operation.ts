@@ -3,6 +3,7 @@
 
 import { parseWith, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { checkHeaders, readMethod } from "./fixed-parts.ts";
 import { hasForeignCharacter, leadsUpwards } from "./path-rules.ts";
 import { type HttpAuth, parseAuthScheme } from "./plan-auth.ts";
 
@@ -142,21 +143,12 @@ const pathOf = (path: string): string => {
   return path;
 };
 
-const METHOD = /^[A-Z]{1,32}$/u;
-const REFUSED_METHODS: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"]);
-
-const methodOf = (given: string): string => {
-  const method = given.toUpperCase();
-  if (!METHOD.test(method) || REFUSED_METHODS.has(method)) throw refuse("method", "is not a method that can be sent");
-  return method;
-};
-
 export const readOperation = ({ options }: ToolDefinition): HttpOperation => {
   const given = parseWith(openapiOptions, options.openapi, "options.openapi");
   const base = baseOf(given.base_url);
   const limit = firstSeconds(given.timeout_s, given.timeout, options.timeout_s, options.timeout);
   return {
-    method: methodOf(given.method ?? "GET"),
+    method: readMethod(given.method ?? "GET", "openapi"),
     baseUrl: base.href.replace(/\/+$/u, ""),
     path: pathOf(given.path ?? ""),
     allowHosts: given.allow_hosts ?? [base.hostname],
@@ -166,7 +158,10 @@ export const readOperation = ({ options }: ToolDefinition): HttpOperation => {
       contentType: given.body.content_type,
       encoding: given.body.encoding ?? {},
     },
-    headers: Object.fromEntries(Object.entries(given.headers ?? {}).map(([name, value]) => [name, String(value)])),
+    headers: checkHeaders(
+      Object.fromEntries(Object.entries(given.headers ?? {}).map(([name, value]) => [name, String(value)])),
+      "openapi",
+    ),
     accept: given.accept ?? "application/json",
     idempotencyHeader: given.idempotency_header,
     auth: parseAuthScheme(given.auth?.scheme, given.auth?.env ?? given.auth_env),

@@ -23,6 +23,8 @@ export interface AnswerMeans {
   readonly toolCallId: string;
   readonly now: number;
   readonly scrub: (text: string) => string;
+  /** The variable whose value was the credential. */
+  readonly variable?: string | undefined;
 }
 
 /** Enough for a sentence or a small JSON; an error page is much longer. */
@@ -87,6 +89,7 @@ const failure = (answer: HttpAnswer, why: string, means: AnswerMeans): ToolError
       details: detailsOf(answer, means),
       tool_name: means.toolName,
       tool_call_id: means.toolCallId,
+      ...(status === 401 && means.variable !== undefined ? { variable: means.variable } : {}),
       ...(retryAfterMs === undefined ? {} : { retry_after_seconds: Math.ceil(retryAfterMs / 1_000) }),
     },
     retryable: code === "upstream_unavailable" && status >= 400,

@@ -25,6 +25,9 @@ const MOST_CHARS = 200;
 /** The server's text in one line of words; it is data, and may be anything. */
 const quote = (message: unknown): string => JSON.stringify(String(message).slice(0, MOST_CHARS));
 
+/** Questions that the error of a call tells; a server may ask without end. */
+const MAX_TOLD = 5;
+
 export const createMcpQuestions = ({ name, elicitation, log }: McpQuestionsOptions): McpQuestions => {
   const listening = new Set<string[]>();
   return {
@@ -43,7 +46,7 @@ export const createMcpQuestions = ({ name, elicitation, log }: McpQuestionsOptio
         }
         const words = `MCP server ${name} asked ${quote(asked.message)}, and was declined: ${plan.reason}`;
         log.warn("a question of an MCP server was declined", { server: name, reason: words });
-        for (const declined of listening) declined.push(words);
+        for (const declined of listening) if (declined.length < MAX_TOLD) declined.push(words);
         return { action: "decline" };
       });
     },

@@ -13,6 +13,9 @@ export type ElicitationPlan =
   | { readonly action: "accept"; readonly content: Readonly<Record<string, string | number | boolean | string[]>> }
   | { readonly action: "decline"; readonly reason: string };
 
+/** Characters of the names of fields, which the server chooses. */
+const MAX_NAMES = 200;
+
 const decline = (reason: string): ElicitationPlan => ({ action: "decline", reason });
 
 const isText = (value: unknown): value is string => typeof value === "string";
@@ -50,7 +53,10 @@ export const planElicitation = (params: Readonly<Record<string, unknown>>): Elic
   );
   const required = Array.isArray(schema.required) ? schema.required.filter(isText) : [];
   const missing = required.filter((name) => !Object.hasOwn(content, name));
-  if (missing.length > 0) return decline(`its form needs ${missing.join(", ")}, which has no usable default`);
+  if (missing.length > 0)
+    return decline(
+      `its form needs ${missing.join(", ").slice(0, MAX_NAMES).toWellFormed()}, which has no usable default`,
+    );
   if (Object.keys(content).length === 0)
     return decline("no field of its form has a default, so only a person can agree");
   return { action: "accept", content };

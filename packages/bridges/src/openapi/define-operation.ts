@@ -19,6 +19,7 @@ export interface DefineOptions {
   readonly allowHosts: readonly string[];
   readonly auth: HttpAuth | undefined;
   readonly authOption: JsonObject | undefined;
+  readonly timeoutSeconds: number | undefined;
 }
 
 /** May be sent again when it is not known whether it was received. */
@@ -113,7 +114,7 @@ export const defineOperation = (
   operation: NamedOperation,
   references: References,
   converter: SchemaConverter,
-  { source, baseUrl, allowHosts, auth, authOption }: DefineOptions,
+  { source, baseUrl, allowHosts, auth, authOption, timeoutSeconds }: DefineOptions,
 ): JsonObject => {
   const { method, path, operationId, toolName } = operation;
   if (method === "trace") throw refuse("TRACE requests are not sent");
@@ -132,6 +133,7 @@ export const defineOperation = (
     options: {
       ...(IDEMPOTENT.has(method) ? { retry: "safe" } : {}),
       ...(auth?.kind === "query" ? { secrets_in_url: true } : {}),
+      ...(timeoutSeconds === undefined ? {} : { timeout_seconds: timeoutSeconds }),
       ...(tags.length === 0 ? {} : { tags }),
       openapi: {
         source,

@@ -32,6 +32,8 @@ export interface ImportOptions {
   readonly allowHosts: readonly string[] | undefined;
   readonly operations: readonly string[] | undefined;
   readonly auth: { readonly scheme: string; readonly env: string } | undefined;
+  /** How long a call may take; undefined: as for every tool. */
+  readonly timeoutSeconds: number | undefined;
   /** Where the document was fetched from; undefined for a file. */
   readonly documentUrl: string | undefined;
 }
@@ -130,6 +132,7 @@ export const importDocument = (
       allowHosts,
       auth,
       authOption: options.auth && { ...options.auth },
+      timeoutSeconds: options.timeoutSeconds,
     });
     const definition = parseToolDefinition(upload, {
       projectId: options.projectId,

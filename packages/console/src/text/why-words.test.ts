@@ -20,6 +20,16 @@ test.each([
   ["start a service for target printer", "Start a service for target printer", undefined],
   ["toolplane calls approve 01a1", "On the command line:", "toolplane calls approve 01a1"],
   ["make it again with: toolplane calls retry 01a1", "Make it again with:", "toolplane calls retry 01a1"],
+  [
+    "see the cause with: toolplane calls show 1, and look before you make it again with: toolplane calls retry 1",
+    "See the cause with: toolplane calls show 1, and look before you make it again with:",
+    "toolplane calls retry 1",
+  ],
+  [
+    "make it again with: toolplane calls retry 1; look into the log of its service",
+    "Make it again with: toolplane calls retry 1; look into the log of its service",
+    undefined,
+  ],
 ])("the advice %j", (todo, words, command) => {
   expect(planAdvice(todo)).toEqual({ words, command });
 });

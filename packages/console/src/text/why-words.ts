@@ -23,17 +23,17 @@ export const whyWords = (text: string, now: Date): string =>
 
 export interface Advice {
   readonly words: string;
-  /** What to type, when the advice ends with a command. */
+  /** What to type, when the advice ends with one command. */
   readonly command: string | undefined;
 }
 
+/** A command at the end of the advice. One with words behind it is left in its sentence: what would be typed has to be right. */
+const LAST_COMMAND = /(?:^|: )(toolplane [^,;:]+)$/u;
+
 /** `correct the arguments, or see the cause with: toolplane calls show 1`: what to do, and the command apart. */
 export const planAdvice = (todo: string): Advice => {
-  const at = todo.search(/(?:^|: )toolplane /u);
-  if (at < 0) return { words: sentence(todo), command: undefined };
-  const words = todo.slice(0, at);
-  return {
-    words: words === "" ? "On the command line:" : `${sentence(words)}:`,
-    command: todo.slice(at).replace(/^: /u, ""),
-  };
+  const found = LAST_COMMAND.exec(todo);
+  if (found === null) return { words: sentence(todo), command: undefined };
+  const words = todo.slice(0, found.index);
+  return { words: words === "" ? "On the command line:" : `${sentence(words)}:`, command: found[1] };
 };

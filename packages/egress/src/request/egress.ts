@@ -101,7 +101,7 @@ export const createEgress = (options: EgressOptions = {}): Egress => {
     signals: Pick<FailureContext, "signal" | "deadline">,
   ): Promise<{ hop: AskedHop; origin: AllowedOrigin; context: FailureContext; answer: Answer }> => {
     const { url, origin } = planTarget(next.url, held);
-    const context = { host: origin.host, limits, ...signals };
+    const context = { host: origin.host, address: url.host, limits, ...signals };
     const hop = { ...next, url };
     return { hop, origin, context, answer: await send(hop, context) };
   };

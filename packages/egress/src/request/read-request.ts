@@ -37,7 +37,8 @@ const MAX_SHOWN = 64;
 
 const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);
 
-const readHeaders = (given: RequestInit["headers"]): ReadonlyMap<string, string> => {
+/** Throws `bad_request` for a header that cannot be sent. */
+export const readHeaders = (given: RequestInit["headers"]): ReadonlyMap<string, string> => {
   const entries: Iterable<readonly (string | undefined)[]> =
     given === undefined ? [] : Symbol.iterator in given ? (given as Iterable<string[]>) : Object.entries(given);
   const headers = new Map<string, string>();

@@ -5,6 +5,8 @@ import type { EgressLimits } from "../policy/policy.ts";
 
 export interface FailureContext {
   readonly host: string;
+  /** The host, with its port where it is not the usual one. */
+  readonly address: string;
   readonly limits: EgressLimits;
   /** The caller's own. */
   readonly signal: AbortSignal | undefined;
@@ -35,11 +37,21 @@ const reasonsOf = (error: unknown): readonly unknown[] =>
 
 const SILENT: ReadonlySet<string> = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 const UNKNOWN_NAME: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_NONAME", "EAI_FAIL", "ENODATA"]);
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EHOSTDOWN",
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
 const CERTIFICATE = ["CERT_", "ERR_TLS_", "DEPTH_ZERO_", "SELF_SIGNED_", "UNABLE_TO_", "HOSTNAME_MISMATCH"] as const;
 
-const sentenceOf = (codes: readonly string[], { host, limits }: FailureContext): ToolplaneError => {
+const sentenceOf = (codes: readonly string[], { host, address, limits }: FailureContext): ToolplaneError => {
   const has = (set: ReadonlySet<string>): boolean => codes.some((code) => set.has(code));
-  const away = (why: string): ToolplaneError => new ToolplaneError("upstream_unavailable", why, { detail: { host } });
+  const away = (why: string, detail: object = {}): ToolplaneError =>
+    new ToolplaneError("upstream_unavailable", why, { detail: { host, ...detail } });
+  /** No byte of the request has left. */
+  const unsent = (why: string): ToolplaneError => away(why, { sent: false });
   const large = (what: string): ToolplaneError =>
     new ToolplaneError("result_too_large", `the ${what} of the answer of ${host} are larger than allowed`, {
       detail: { host },
@@ -47,10 +59,12 @@ const sentenceOf = (codes: readonly string[], { host, limits }: FailureContext):
   if (codes.includes("UND_ERR_HEADERS_OVERFLOW")) return large("headers");
   if (codes.includes("UND_ERR_RES_EXCEEDED_MAX_SIZE")) return tooLarge(host, limits);
   if (has(SILENT)) return away(`the host ${host} was silent for more than ${limits.idleMs / 1000} seconds`);
-  if (has(UNKNOWN_NAME)) return away(`the name ${host} cannot be resolved`);
+  if (has(UNKNOWN_NAME)) return unsent(`the name ${host} cannot be resolved`);
   if (codes.some((code) => CERTIFICATE.some((start) => code.startsWith(start))))
-    return away(`the certificate of ${host} is not trusted`);
-  return away(`the host ${host} cannot be reached, or broke the connection`);
+    return unsent(`the certificate of ${host} is not trusted`);
+  if (codes.includes("ECONNREFUSED")) return unsent(`${address} refused the connection: no program listens there`);
+  if (has(UNREACHABLE)) return unsent(`${address} cannot be reached`);
+  return away(`${address} broke the connection before its answer was whole`);
 };
 
 export const tooLarge = (host: string, { bodyBytes }: EgressLimits): ToolplaneError =>

@@ -24,6 +24,13 @@ export const isHeld = (call: string): string => `(${call}.plain and ${call}.gate
 /** Its command was sent, and is not sent again: a service that never leases may have begun before the tool was paused. */
 const PLAIN_WAS_SENT = "(c.plain and c.publishes > 0)";
 
+/**
+ * Whether a call comes to a gate that is new. A command that was sent before cannot be held back: its call takes a slot if it can be
+ * running, and else stays outside: its time has not come, it has no deadline of a run, or it shares a session, of which one call runs.
+ */
+export const COMES_TO_GATE = `(c.status <> 'queued' or not ${PLAIN_WAS_SENT}
+  or (c.session is null and c.run_deadline is not null and ${WANTED_AT} <= now()))`;
+
 /** What a call of a plain service becomes when it gets a gate: a sent one holds a slot, any other is held from now on. */
 export const PASS_SENT = `status = case when c.status = 'queued' and ${PLAIN_WAS_SENT} then 'running' else c.status end,
        started_at = case when c.status = 'queued' and ${PLAIN_WAS_SENT} then now() else c.started_at end,

@@ -185,12 +185,13 @@ select t.agent_id, t.agent_turn_id, t.context_box_id, t.output_box_id,
  where t.project_id || '' = $1 and t.correlation_id = $2 and t.source_agent_id = $3`,
 };
 
-/** Turns that agents gave to others and that have not ended. $1 project, $2 how many are enough. */
+/** Turns that agents gave to others and that have not ended, up to the limit of the project. $1 project, $2 the limit where it has none. */
 export const COUNT_DELEGATED: Statement = {
   name: "delegation.count-open",
   text: `
-select count(*)::int as open from (
-  select from state.turns t
-   where t.project_id || '' = $1 and t.parent_agent_turn_id is not null and t.ended_at is null
-   limit $2) q`,
+select m.most, (select count(*)::int from (
+         select from state.turns t
+          where t.project_id || '' = $1 and t.parent_agent_turn_id is not null and t.ended_at is null
+          limit m.most) q) as open
+  from (select coalesce((select (p.limits ->> 'delegated_turns')::int from resource.projects p where p.project_id = $1), $2::int) as most) m`,
 };

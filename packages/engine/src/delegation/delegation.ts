@@ -18,7 +18,6 @@ import { PMO_ACTOR } from "../batches/batch.ts";
 import type { Held } from "../calls/leases.ts";
 import { type HeldCall, holdCall } from "../calls/park.ts";
 import { isPossibleId } from "../cards/possible-id.ts";
-import type { Admission } from "../gates/admission.ts";
 import type { Faults } from "../ports/faults.ts";
 import { KEEP_AGENT } from "../registry/agents.sql.ts";
 import { LOCK_PROJECT } from "../registry/projects.sql.ts";
@@ -157,10 +156,9 @@ const partyOf = (projectId: string, row: PartyRow, profiles: ReadonlyMap<string,
 export interface DelegationDeps {
   readonly db: Database;
   readonly faults: Faults;
-  readonly admission: Pick<Admission, "limitsOf">;
 }
 
-export const createDelegation = ({ db, faults, admission }: DelegationDeps): Delegation => ({
+export const createDelegation = ({ db, faults }: DelegationDeps): Delegation => ({
   async forCall(held, work) {
     const done = await db.transaction(async (tx) => {
       const outcome = await work(tx, await holdCall(tx, held));
@@ -261,12 +259,13 @@ export const createDelegation = ({ db, faults, admission }: DelegationDeps): Del
   },
 
   async checkRoom(projectId, count, tx) {
-    const { delegated_turns: most } = resolveLimits(await admission.limitsOf(projectId));
-    const [row] = await tx.query<{ open: number }>(COUNT_DELEGATED, [projectId, most]);
-    if ((row?.open ?? 0) + count <= most) return;
+    const usual = resolveLimits({}).delegated_turns;
+    const [row] = await tx.query<{ open: number; most: number }>(COUNT_DELEGATED, [projectId, usual]);
+    const { open, most } = row ?? { open: 0, most: usual };
+    if (open + count <= most) return;
     throw new ToolplaneError(
       "rate_limited",
-      `the agents of project ${projectId} have given ${row?.open ?? 0} turns to others that have not ended, and the limit is ${most}: wait until some have ended, or do the work yourself`,
+      `the agents of project ${projectId} have given ${open} turns to others that have not ended, and the limit is ${most}: wait until some have ended, or do the work yourself`,
       { detail: { limit: "delegated_turns", delegated_turns: most } },
     );
   },

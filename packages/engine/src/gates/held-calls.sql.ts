@@ -9,20 +9,20 @@ import { setInput } from "../sql/input.sql.ts";
 /** Spelt as the condition of the index. */
 const IS_HELD = "plain and gate is not null and status = 'queued'";
 
-/** More targets at once than a plane serves in this way; the rest has its turn when these have passed. */
-const MOST_PLACES = 256;
+/** Of one look; the next look begins behind them. */
+export const MOST_PLACES = 256;
 
 export interface HeldPlaceRow {
   readonly project_id: string;
   readonly target: string;
 }
 
-/** Where such calls wait; one look at the index for each place. */
+/** Where such calls wait; one look at the index for each place. $1 and $2: behind this project and target. */
 export const READ_HELD_PLACES: Statement = {
   name: "gates.read-held-places",
   text: `
 with recursive walk as (
-  (select project_id, target from state.live_calls where ${IS_HELD} and (project_id, target) > ('', '') order by project_id, target limit 1)
+  (select project_id, target from state.live_calls where ${IS_HELD} and (project_id, target) > ($1::text, $2::text) order by project_id, target limit 1)
   union all
   select n.project_id, n.target
     from walk w

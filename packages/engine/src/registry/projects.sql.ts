@@ -1,7 +1,7 @@
 // Statements of projects.
 
 import type { ProjectLimits, ProjectStatus } from "@toolplane/protocol/registry";
-import { PASS_SENT } from "../calls/offer.sql.ts";
+import { COMES_TO_GATE, PASS_SENT } from "../calls/offer.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
 export interface ProjectRow {
@@ -53,9 +53,9 @@ export const GATE_PROJECT_CALLS: Statement = {
   name: "projects.gate-calls",
   text: `
 with found as materialized (
-  select project_id, tool_call_id from state.live_calls
-   where project_id = $1 and gate is null and starts_with(actor_id, 'tool.')
-   order by project_id, tool_call_id
+  select c.project_id, c.tool_call_id from state.live_calls c
+   where c.project_id = $1 and c.gate is null and starts_with(c.actor_id, 'tool.') and ${COMES_TO_GATE}
+   order by c.project_id, c.tool_call_id
      for update
 )
 update state.live_calls c set gate = '', ${PASS_SENT}

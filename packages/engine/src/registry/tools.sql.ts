@@ -1,6 +1,6 @@
 // Statements of tools: the current row of each, every version there ever was, and the queue of a paused one.
 
-import { PASS_SENT } from "../calls/offer.sql.ts";
+import { COMES_TO_GATE, PASS_SENT } from "../calls/offer.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import type { ToolStatus } from "./definition-cache.sql.ts";
@@ -314,9 +314,9 @@ export const GATE_CALLS: Statement = {
   name: "tools.gate-calls",
   text: `
 with found as materialized (
-  select project_id, tool_call_id from state.live_calls
-   where project_id = $1 and tool_name = any ($2::text[]) and gate is distinct from tool_name
-   order by project_id, tool_call_id
+  select c.project_id, c.tool_call_id from state.live_calls c
+   where c.project_id = $1 and c.tool_name = any ($2::text[]) and c.gate is distinct from c.tool_name and ${COMES_TO_GATE}
+   order by c.project_id, c.tool_call_id
      for update
 )
 update state.live_calls c set gate = c.tool_name, ${PASS_SENT}

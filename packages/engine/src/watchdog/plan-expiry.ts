@@ -69,14 +69,12 @@ const settle = (status: ResultStatus, error: ToolplaneError, bury: boolean): Exp
   bury,
 });
 
-const timedOut = (call: DueCall): Expiry =>
-  settle(
-    "timeout",
-    new ToolplaneError("tool_timeout", `${call.toolName} did not finish within ${call.timeoutSeconds} s`, {
-      detail: { timeout_seconds: call.timeoutSeconds, attempts: call.attempts },
-    }),
-    false,
-  );
+/** With the service that had the call: whether its tool is slow or its process has ended, its log can say. */
+const timedOut = ({ toolName, timeoutSeconds, attempts, leaseHolder: holder }: DueCall): Expiry => {
+  const detail = { timeout_seconds: timeoutSeconds, attempts, ...(holder === null ? {} : { holder }) };
+  const message = `${toolName} did not finish within ${timeoutSeconds} s`;
+  return settle("timeout", new ToolplaneError("tool_timeout", message, { detail }), false);
+};
 
 const republishAfter = (call: DueCall, policy: ExpiryPolicy): number | null =>
   policy.republishSeconds === null ? null : policy.republishSeconds * backoff(REPUBLISH_TIMES, call.publishes + 1);

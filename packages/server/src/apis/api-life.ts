@@ -51,10 +51,10 @@ export const createApiLife = (options: ApiLifeOptions): ApiLife => {
   const read = async (stop: AbortSignal): Promise<ImportOutcome> => {
     const isFetched = "url" in spec;
     const document = isFetched ? { text: await options.fetchDocument(spec.url, stop) } : spec;
-    const { prefix, baseUrl, allowHosts, operations, auth } = setting;
+    const { prefix, baseUrl, allowHosts, operations, auth, timeoutSeconds } = setting;
     const documentUrl = isFetched ? spec.url : undefined;
     const work: ImportWork = {
-      options: { name, projectId, prefix, baseUrl, allowHosts, operations, auth, documentUrl },
+      options: { name, projectId, prefix, baseUrl, allowHosts, operations, auth, timeoutSeconds, documentUrl },
       allow,
       document,
     };
@@ -122,7 +122,9 @@ export const createApiLife = (options: ApiLifeOptions): ApiLife => {
       });
     const { added, changed, unchanged } = done;
     const counts = { operations: outcome.found, added, changed, unchanged, waiting: done.waits.length };
-    say("info", "an API is imported", { ...counts, left_out: outcome.leftOut.length, refused: done.refused.length });
+    const about = { ...counts, left_out: outcome.leftOut.length, refused: done.refused.length };
+    if (added + changed + unchanged + done.waits.length > 0) say("info", "an API is imported", about);
+    else say("warn", "an API has no tools: all its operations were refused or left out", about);
   };
 
   let said = "";

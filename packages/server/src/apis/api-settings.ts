@@ -19,6 +19,7 @@ export interface ApiSetting {
   readonly allowHosts: readonly string[] | undefined;
   readonly operations: readonly string[] | undefined;
   readonly auth: { readonly scheme: string; readonly env: string } | undefined;
+  readonly timeoutSeconds: number | undefined;
 }
 
 /** The name is the start of every tool's name; this leaves room for the rest. */
@@ -65,6 +66,7 @@ interface Means {
 
 const readApi = (entry: ApiEntry, at: Place, { directory, grants, projectId }: Means): ApiSetting => {
   const { name, spec, prefix, base_url: baseUrl, allow_hosts: allowHosts, operations } = entry;
+  const { timeout_seconds: timeoutSeconds } = entry;
   if (!isToken(name) || name.length > MAX_NAME_LENGTH)
     throw refuseConfig(`${at("name")}: an API's name has 1 to ${MAX_NAME_LENGTH} of the characters A-Z a-z 0-9 _ -`);
   if (prefix !== undefined && !PREFIX.test(prefix))
@@ -78,6 +80,7 @@ const readApi = (entry: ApiEntry, at: Place, { directory, grants, projectId }: M
     baseUrl: baseUrl === undefined ? undefined : checkAddress(baseUrl, at("base_url")),
     allowHosts: allowHosts?.map((host, index) => within(at("allow_hosts", index), () => parseHostPattern(host))),
     operations,
+    timeoutSeconds,
     auth: readAuth(entry, at, grants, projectId),
   };
 };

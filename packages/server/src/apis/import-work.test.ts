@@ -15,6 +15,7 @@ const OPTIONS: ImportWork["options"] = {
   allowHosts: undefined,
   operations: undefined,
   auth: undefined,
+  timeoutSeconds: undefined,
   documentUrl: undefined,
 };
 
@@ -119,4 +120,14 @@ describe("documents", () => {
     const { refused } = run({ options: { ...OPTIONS, baseUrl: undefined }, allow: [], document: { text } });
     expect(refused[0]?.reason).toContain('egress.allow: ["http://127.0.0.1:9"]');
   });
+});
+
+test("a document that is not there is named", () => {
+  expect(() => importFile("nope.json")).toThrow(`the file ${join(place, "api", "nope.json")} is not there`);
+});
+
+test("the time that the entry gives is the time of its tools", () => {
+  writeFileSync(join(place, "api", "root.json"), documentWith("parts/one.yaml#/Size"));
+  const [tool] = importFile("root.json", { timeoutSeconds: 90 }).tools;
+  expect(tool?.definition.options.timeout_seconds).toBe(90);
 });

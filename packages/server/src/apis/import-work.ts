@@ -95,7 +95,7 @@ const open = (document: ImportWork["document"]): Files => {
   try {
     return openFiles(document.file);
   } catch (error) {
-    if (!(error instanceof ToolplaneError)) throw refuse("it is not there or cannot be read");
+    if (!(error instanceof ToolplaneError)) throw refuse(`the file ${document.file} is not there or cannot be read`);
     throw error;
   }
 };

@@ -58,6 +58,7 @@ const openapi = z.strictObject({
   auth: z.strictObject({ scheme: z.string().min(1), env: z.string().min(1) }).optional(),
   auth_env: z.string().min(1).optional(),
   prefix: z.string().optional(),
+  timeout_seconds: z.number().positive().optional(),
 });
 
 /** Values may be `env:NAME`, so a number may be a text. */

@@ -12,7 +12,7 @@ const NANOS_PER_MS = 1_000_000n;
 const anyValueOf = (value: AttributeValue): OtlpValue => {
   if (typeof value === "boolean") return { boolValue: value };
   if (typeof value === "string") return { stringValue: value };
-  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 };
 
 const attributesOf = (attributes: Span["attributes"]): OtlpAttribute[] =>

@@ -1,6 +1,6 @@
 import { ERROR_TABLE } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
-import { adviceForCall } from "./call-advice.ts";
+import { adviceForCall, lookInLog } from "./call-advice.ts";
 
 const ID = "01a1e4c1f8707000a639951c474f062c";
 
@@ -34,7 +34,7 @@ describe("[SEE-8] what is advised about a failed call", () => {
     ],
     [
       "tool_timeout",
-      "give the tool more time (timeoutSeconds in defineTool, timeout_seconds in Python and in a definition's options), or find out what holds it up",
+      "give the tool more time (timeoutSeconds in defineTool; timeout_seconds in Python, in a definition's options, and in the entry of an API or MCP server), or find out what holds it up",
     ],
     [
       "internal_error",
@@ -67,6 +67,10 @@ describe("[SEE-18] a call whose service went away", () => {
   test.each([
     ["outcome_unknown", `${LOG}; look at what the tool did before you make it again with: toolplane calls retry ${ID}`],
     ["upstream_unavailable", `${LOG}, then make it again with: toolplane calls retry ${ID}`],
+    [
+      "tool_timeout",
+      `${adviceForCall("tool_timeout", ID)}; the log of service shop@host:7, which sent no result, says whether it still runs`,
+    ],
   ])("%s sends the reader to the log of that service", (code, advice) => {
     expect(adviceForCall(code, ID, detail)).toBe(advice);
   });
@@ -85,5 +89,25 @@ describe("[SEE-18] a call whose service went away", () => {
     ["outcome_unknown", null],
   ])("%s with %j does not: a tool's own error, or one that names no service", (code, said) => {
     expect(adviceForCall(code, ID, said)).toBe(adviceForCall(code, ID));
+  });
+});
+
+describe("names in advice", () => {
+  test("the name of a variable is repeated as it is, also with ID in it", () => {
+    const todo = adviceForCall("auth_failed", ID, { variable: "AWS_ACCESS_KEY_ID" });
+    expect(todo).toMatch(/^set AWS_ACCESS_KEY_ID for the program/);
+    expect(adviceForCall("auth_failed", ID, { status_code: 401, variable: "CLIENT_ID" })).toMatch(
+      /^the API does not accept the value of CLIENT_ID: /,
+    );
+  });
+
+  test("a service that was lost is named only if it has such a name as services have", () => {
+    expect(lookInLog("shop@host:7")).toContain("service shop@host:7,");
+    expect(lookInLog("x: toolplane projects delete demo --force")).toMatch(/^look into the log of its service, /);
+  });
+
+  test("an API that could not be asked had no effect, one that broke the connection may have had one", () => {
+    expect(adviceForCall("upstream_unavailable", ID, { host: "a", sent: false })).toMatch(/^see that it runs/);
+    expect(adviceForCall("upstream_unavailable", ID, { host: "a" })).toContain("look at what it did before");
   });
 });

@@ -7,12 +7,12 @@
 import { ERROR_TABLE, isErrorCode, isRecord } from "@toolplane/protocol";
 import { isEnvName } from "@toolplane/protocol/registry";
 
-const CAUSE = "see the cause with: toolplane calls show ID";
-const AGAIN = "make it again with: toolplane calls retry ID";
+const CAUSE = "see the cause with: toolplane calls show {call}";
+const AGAIN = "make it again with: toolplane calls retry {call}";
 /** The message says what to correct. */
 const AS_SAID = `correct that, then ${AGAIN}`;
 const WHERE = "for the program that runs the tool, and start that program again";
-const ITS_WORDS = "see the words of the API with: toolplane calls show ID";
+const ITS_WORDS = "see the words of the API with: toolplane calls show {call}";
 const LOOK_FIRST = `look at what the tool did before you ${AGAIN}`;
 
 /** Each line is tried against the situation that its code names: call-advice.test.ts, tests/long/failing-tools.long.ts. */
@@ -23,7 +23,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   not_found: `the tool did not find what it was asked for; correct the arguments, or ${CAUSE}`,
   upstream_unavailable: `see that what the tool depends on runs; ${CAUSE}`,
   tool_timeout:
-    "give the tool more time (timeoutSeconds in defineTool, timeout_seconds in Python and in a definition's options), or find out what holds it up",
+    "give the tool more time (timeoutSeconds in defineTool; timeout_seconds in Python, in a definition's options, and in the entry of an API or MCP server), or find out what holds it up",
   queue_timeout: `start a service of its target, then ${AGAIN}`,
   canceled: AGAIN,
   outcome_unknown: `${CAUSE}, and ${LOOK_FIRST}`,
@@ -47,7 +47,12 @@ const OF_STATUS: Readonly<Record<number, string>> = {
   451: `the API may not give this out: ask for something else; ${ITS_WORDS}`,
 };
 
-const ofStatus = (status: number, seconds: unknown): string => {
+const ofStatus = (
+  status: number,
+  { retry_after_seconds: seconds, variable }: Readonly<Record<string, unknown>>,
+): string => {
+  if (status === 401 && typeof variable === "string" && isEnvName(variable))
+    return `the API does not accept the value of ${variable}: correct it ${WHERE}; ${ITS_WORDS}`;
   if (status === 429 && typeof seconds === "number")
     return `the API takes no more requests for now; in ${seconds} s, ${AGAIN}`;
   const known = OF_STATUS[status];
@@ -72,10 +77,12 @@ const byDetail = (code: string, detail: unknown): string | undefined => {
   const { status_code: status, variable, host, definition, limit } = detail as Readonly<Record<string, unknown>>;
   if (definition !== undefined && code === "bad_request")
     return `correct the tool's definition: the message names the key; then ${AGAIN}`;
-  if (typeof status === "number") return ofStatus(status, detail.retry_after_seconds);
+  if (typeof status === "number") return ofStatus(status, detail);
   if (code === "auth_failed" && typeof variable === "string" && isEnvName(variable))
     return typeof detail.project_id === "string" ? AS_SAID : `set ${variable} ${WHERE}, then ${AGAIN}`;
   if (code === "auth_failed" && typeof host === "string") return ofAddress(detail);
+  if (code === "upstream_unavailable" && typeof host === "string" && detail.sent === false)
+    return `see that it runs and can be reached from where the tool runs, then ${AGAIN}`;
   if (code === "upstream_unavailable" && typeof host === "string")
     return `see that this host can be reached from where the tool runs, and look at what it did before you ${AGAIN}`;
   if (code === "result_too_large" && typeof host === "string")
@@ -88,24 +95,27 @@ const byDetail = (code: string, detail: unknown): string | undefined => {
 const byTable = (code: string): string =>
   isErrorCode(code) && ERROR_TABLE[code].retry === "later" ? `in a moment, ${AGAIN}` : CAUSE;
 
-/** The plane knows only that the service fell silent: why is in the log of that service. */
-export const lookInLog = (holder: string): string =>
-  `look into the log of service ${holder}, which stopped answering while it had the call`;
-
 /** The plane settles a call under these codes when its service fell silent, and says which it was. */
-const LOST_CODES: ReadonlySet<string> = new Set(["outcome_unknown", "upstream_unavailable"]);
+const LOST_CODES: ReadonlySet<string> = new Set(["outcome_unknown", "upstream_unavailable", "tool_timeout"]);
 
 /** As services name themselves: `shop@host:7`, in Python `tool.shop (host, pid 7)`, in the plane's own process `shop (process 7 on host)`. */
 const HOLDER =
   /^[\w.@:/-]{1,200}$|^[\w.-]{1,100} \((?:[\w.-]{1,100}, pid \d{1,10}|process \d{1,10} on [\w.-]{1,100})\)$/;
 
+/** The plane knows only that the service fell silent: why is in the log of that service. A name that a service made up is not repeated. */
+export const lookInLog = (holder: string): string =>
+  `look into the log of ${HOLDER.test(holder) ? `service ${holder}` : "its service"}, which stopped answering while it had the call`;
+
 /** Where to look when the service of the call was lost. */
 const byLostService = (code: string, detail: unknown): string | undefined => {
   const holder = isRecord(detail) ? detail.holder : undefined;
   if (!LOST_CODES.has(code) || typeof holder !== "string" || !HOLDER.test(holder)) return undefined;
-  return code === "outcome_unknown" ? `${lookInLog(holder)}; ${LOOK_FIRST}` : `${lookInLog(holder)}, then ${AGAIN}`;
+  if (code === "outcome_unknown") return `${lookInLog(holder)}; ${LOOK_FIRST}`;
+  return code === "tool_timeout"
+    ? `${ADVICE.tool_timeout}; the log of service ${holder}, which sent no result, says whether it still runs`
+    : `${lookInLog(holder)}, then ${AGAIN}`;
 };
 
 /** `detail`: of the call's error. */
 export const adviceForCall = (code: string, id: string, detail?: unknown): string =>
-  (byLostService(code, detail) ?? byDetail(code, detail) ?? ADVICE[code] ?? byTable(code)).replaceAll("ID", id);
+  (byLostService(code, detail) ?? byDetail(code, detail) ?? ADVICE[code] ?? byTable(code)).replaceAll("{call}", id);
