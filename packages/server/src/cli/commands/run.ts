@@ -54,8 +54,11 @@ const finish = ({ output }: CommandContext, turn: Body, said?: string): number =
 const leave = ({ output }: CommandContext, turn: Body): number => {
   const id = parseText(turn, "agent_turn_id");
   if (output.json) output.data(turn);
+  const status = textOf(turn, "status");
+  const state =
+    status === undefined ? "had not ended when this command stopped waiting, and goes on" : `is ${status} and goes on`;
   output.note(
-    `turn ${id} is ${textOf(turn, "status") ?? "running"} and goes on; to see it or to stop it, give this id to: toolplane turns show, toolplane turns stop`,
+    `turn ${id} ${state}; to see it or to stop it, give this id to: toolplane turns show, toolplane turns stop`,
   );
   return EXIT.running;
 };
@@ -65,7 +68,7 @@ const endOf = async (turn: RunningTurn, signal: AbortSignal): Promise<Body> => {
   const id = await turn.id;
   return turn.ended().catch((error: unknown) => {
     if (!signal.aborted) throw error;
-    return { agent_turn_id: id, status: "running", ended_at: null };
+    return { agent_turn_id: id, ended_at: null };
   });
 };
 
