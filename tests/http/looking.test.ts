@@ -117,6 +117,25 @@ test("[API-state] heads, steps and edges of a turn, and turns by trace and time"
     { primitive: "report", correlation_id: made.ann },
     { primitive: "tool_call", correlation_id: made.ann, metadata: { tool_name: "safe" } },
   ]);
+  const [step] = await list("state/steps?agent_id=ann");
+  for (const [filter, value] of [
+    ["channel_id", "public"],
+    ["step_id", "step_1"],
+    ["status", step?.status],
+  ]) {
+    expect(await list(`state/steps?agent_id=ann&${filter}=${value}`)).toEqual([step]);
+    expect(await list(`state/steps?agent_id=ann&${filter}=other`)).toEqual([]);
+  }
+  expect(await list("state/steps?parent_step_id=other")).toEqual([]);
+  for (const [filter, value] of [
+    ["channel_id", "public"],
+    ["trace_id", "a".repeat(32)],
+    ["correlation_id", turn.agent_turn_id],
+  ]) {
+    expect(await list(`state/execution/edges?agent_id=ann&${filter}=${value}`)).toContainEqual(edges[0]);
+    expect(await list(`state/execution/edges?agent_id=ann&${filter}=${"b".repeat(32)}`)).toEqual([]);
+  }
+  expect(await list("state/execution/edges?parent_step_id=other")).toEqual([]);
   expect(await list("state/execution/edges?agent_id=ann&primitive=report")).toMatchObject([edges[1]]);
   const first = (await http.send("GET", "/projects/demo/state/execution/edges?limit=1")).body;
   expect(first.items).toMatchObject([edges[0]]);

@@ -30,6 +30,26 @@ test("[UTP-11.5-4] the roster row, an identity edge and an idle head come togeth
   ]);
 });
 
+test("[API-state] identity edges are found by every filter, and by no other value of it", async () => {
+  await using world = await startPmoWorld();
+  await world.call("provision_agent", { ...ENSURE, tags: ["night"] });
+  const find = async (request: object) => (await world.engine.lineage.identityEdges(PROJECT, request)).items;
+  const [edge] = await find({ agentId: "w1" });
+  const wanted = {
+    channelId: edge?.channel_id,
+    traceId: edge?.trace_id,
+    parentStepId: edge?.parent_step_id,
+    ownerAgentId: BOSS,
+    workerTarget: "floor",
+    tag: "night",
+  };
+  for (const [filter, value] of Object.entries(wanted)) {
+    expect(typeof value, filter).toBe("string");
+    expect(await find({ agentId: "w1", [filter]: value }), filter).toEqual([edge]);
+    expect(await find({ agentId: "w1", [filter]: "other" }), filter).toEqual([]);
+  }
+});
+
 test("[UTP-11.5-2] [UTP-11.5-4] an existing agent may be renamed, which is an update; its identity stays", async () => {
   await using world = await startPmoWorld();
   await world.call("provision_agent", ENSURE);

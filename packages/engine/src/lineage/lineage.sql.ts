@@ -103,14 +103,21 @@ export interface IdentityEdgeRow {
   readonly created_at: Date;
 }
 
-/** $1 project, $2 before this edge or null, $3 limit, $4 agent or null, $5 action or null. */
+/**
+ * $1 project, $2 before this edge or null, $3 limit; each null or wanted: $4 agent, $5 action, $6 channel, $7 trace, $8 parent step, and as
+ * the agent was made: $9 owner, $10 pool, $11 tag.
+ */
 export const LIST_IDENTITY_EDGES: Statement = {
   name: "lineage.list-identity-edges",
   text: `
-select edge_id, channel_id, action, source_agent_id, target_agent_id, trace_id, parent_step_id, metadata, created_at
-  from state.identity_edges
- where project_id = $1 and edge_id < coalesce($2::text, chr(1114111))
-   and ($4::text is null or target_agent_id = $4::text or source_agent_id = $4::text) and ($5::text is null or action = $5::text)
- order by project_id desc, edge_id desc
+select e.edge_id, e.channel_id, e.action, e.source_agent_id, e.target_agent_id, e.trace_id, e.parent_step_id, e.metadata, e.created_at
+  from state.identity_edges e
+ where e.project_id = $1 and e.edge_id < coalesce($2::text, chr(1114111))
+   and ($4::text is null or e.target_agent_id = $4::text or e.source_agent_id = $4::text) and ($5::text is null or e.action = $5::text)
+   and ($6::text is null or e.channel_id = $6::text) and ($7::text is null or e.trace_id = $7::text)
+   and ($8::text is null or e.parent_step_id = $8::text)
+   and ($9::text is null or e.metadata ->> 'owner_agent_id' = $9::text) and ($10::text is null or e.metadata ->> 'worker_target' = $10::text)
+   and ($11::text is null or jsonb_exists(e.metadata -> 'tags', $11::text))
+ order by e.project_id desc, e.edge_id desc
  limit $3::int`,
 };

@@ -2,6 +2,8 @@
 //   - Steps come by their turns, newest turn first: a page has the steps of so many turns.
 //   - The edges of a call are the call itself (`tool_call` when it was made, `report` when it settled), so they are made from it; the
 //     edges of turns (`enqueue`) and batches (`join`) are stored. A page has the edges of so many calls, turns and batches.
+//   - A page is looked up by project, agent, turn, trace and time. Other filters choose among what it has, so a page costs the same
+//     whatever is asked for, and may have fewer rows, or none, before the last page.
 
 import type { BatchReads } from "../batches/batch-reads.ts";
 import type { CallView } from "../calls/call.ts";
@@ -32,10 +34,18 @@ export interface StepsRequest
   extends Pick<ListTurnsRequest, "agentId" | "traceId" | "sinceMs" | "untilMs">,
     PageRequest {
   readonly agentTurnId?: string | undefined;
+  readonly channelId?: string | undefined;
+  readonly stepId?: string | undefined;
+  readonly parentStepId?: string | undefined;
+  readonly status?: string | undefined;
 }
 
 export interface EdgesRequest extends PageRequest {
   readonly agentId?: string | undefined;
+  readonly channelId?: string | undefined;
+  readonly traceId?: string | undefined;
+  readonly parentStepId?: string | undefined;
+  readonly correlationId?: string | undefined;
   readonly primitive?: "enqueue" | "join" | "tool_call" | "report" | undefined;
   readonly edgePhase?: "request" | "response" | undefined;
   readonly sinceMs?: number | undefined;
@@ -45,6 +55,13 @@ export interface EdgesRequest extends PageRequest {
 export interface IdentityEdgesRequest extends PageRequest {
   readonly agentId?: string | undefined;
   readonly action?: string | undefined;
+  readonly channelId?: string | undefined;
+  readonly traceId?: string | undefined;
+  readonly parentStepId?: string | undefined;
+  /** Of the agent, as it was made or changed then. */
+  readonly ownerAgentId?: string | undefined;
+  readonly workerTarget?: string | undefined;
+  readonly tag?: string | undefined;
 }
 
 export interface Lineage {
@@ -103,6 +120,12 @@ const edgesOfCall = (call: CallView): readonly Placed[] => {
   return [answered, asked].map((edge) => ({ at: call.toolCallId, edge }));
 };
 
+/** Whether a row has all the values that are asked for. */
+const has = <Row extends object>(wanted: Partial<Record<keyof Row, unknown>>): ((row: Row) => boolean) => {
+  const asked = (Object.entries(wanted) as [keyof Row, unknown][]).filter(([, value]) => value !== undefined);
+  return (row) => asked.every(([column, value]) => row[column] === value);
+};
+
 const TURN = "turn_";
 const BATCH = "batch_";
 
@@ -146,20 +169,26 @@ export const createLineage = ({ db, calls, turns, batches }: LineageDeps): Linea
         (row) => row,
       );
     },
-    async steps(projectId, { agentTurnId, ...request } = {}) {
-      if (agentTurnId !== undefined) {
-        const isAskable = isPossibleId(projectId) && isPossibleId(agentTurnId);
-        return { items: isAskable ? await db.query<StepStateRow>(STEPS_OF_TURNS, [projectId, [agentTurnId]]) : [] };
-      }
+    async steps(projectId, { agentTurnId, channelId, stepId, parentStepId, status, ...request } = {}) {
+      const isWanted = has<StepStateRow>({
+        channel_id: channelId,
+        step_id: stepId,
+        parent_step_id: parentStepId,
+        status,
+      });
+      const read = async (ids: readonly string[]): Promise<readonly StepStateRow[]> =>
+        ids.length === 0 ? [] : (await db.query<StepStateRow>(STEPS_OF_TURNS, [projectId, ids])).filter(isWanted);
+      if (agentTurnId !== undefined)
+        return { items: isPossibleId(projectId) && isPossibleId(agentTurnId) ? await read([agentTurnId]) : [] };
       const { items, cursor } = await turns.list(projectId, request);
-      const ids = items.map((turn) => turn.agentTurnId);
-      const steps = ids.length === 0 ? [] : await db.query<StepStateRow>(STEPS_OF_TURNS, [projectId, ids]);
+      const steps = await read(items.map((turn) => turn.agentTurnId));
       return { items: steps, ...(cursor === null ? {} : { nextCursor: cursor }) };
     },
     async executionEdges(projectId, request = {}) {
       const { limit, after } = parsePage(request);
       const before = after === "" ? undefined : after;
-      const { agentId, primitive, edgePhase, sinceMs, untilMs } = request;
+      const { agentId, primitive, edgePhase, sinceMs, untilMs, channelId, traceId, parentStepId, correlationId } =
+        request;
       if (!isPossibleId(projectId)) return { items: [] };
       const wants = (...words: readonly string[]): boolean => primitive === undefined || words.includes(primitive);
       const span = { agentId, sinceMs, untilMs, limit };
@@ -184,15 +213,23 @@ export const createLineage = ({ db, calls, turns, batches }: LineageDeps): Linea
         found.push(...(await stored(projectId, ids)));
       }
       const page = planEdgePage(found, places, limit);
-      const isWanted = (edge: ExecutionEdgeRow): boolean =>
-        wants(edge.primitive) && (edgePhase === undefined || edge.edge_phase === edgePhase);
+      const isWanted = has<ExecutionEdgeRow>({
+        primitive,
+        edge_phase: edgePhase,
+        channel_id: channelId,
+        trace_id: traceId,
+        parent_step_id: parentStepId,
+        correlation_id: correlationId,
+      });
       return { ...page, items: page.items.filter(isWanted) };
     },
     async identityEdges(projectId, request = {}) {
       const page = parsePage(request);
       if (!isPossibleId(projectId)) return { items: [] };
       const before = request.cursor === undefined ? null : keyOfCursor(request.cursor);
-      const values = [projectId, before, page.limit + 1, request.agentId ?? null, request.action ?? null];
+      const { agentId, action, channelId, traceId, parentStepId, ownerAgentId, workerTarget, tag } = request;
+      const wanted = [agentId, action, channelId, traceId, parentStepId, ownerAgentId, workerTarget, tag];
+      const values = [projectId, before, page.limit + 1, ...wanted.map((value) => value ?? null)];
       const rows = await db.query<IdentityEdgeRow>(LIST_IDENTITY_EDGES, values);
       return toPage(
         rows,

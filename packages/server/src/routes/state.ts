@@ -120,12 +120,24 @@ export const stateRoutes: readonly Route[] = [
     path: "/projects/:project/state/steps",
     roles: PEOPLE,
     gives: "work",
-    summary: "Steps, those of the newest turn first; `limit` counts turns, and the steps of a turn come together.",
-    query: pageQuery.extend({ agent_turn_id: id, agent_id: id, trace_id: traceIdQuery, ...timeQuery }),
+    summary:
+      "Steps, those of the newest turn first; `limit` counts turns, and the steps of a turn come together. `channel_id`, `step_id`, `parent_step_id` and `status` choose among the steps of a page: go on while there is a cursor.",
+    query: pageQuery.extend({
+      agent_turn_id: id,
+      agent_id: id,
+      trace_id: traceIdQuery,
+      channel_id: id,
+      step_id: id,
+      parent_step_id: id,
+      status: id,
+      ...timeQuery,
+    }),
     answers: { 200: pageOf(stepShape) },
     handle: async (call) => {
-      const { limit, cursor, agent_turn_id: agentTurnId, agent_id: agentId, trace_id: traceId } = call.query;
-      const asked = { limit, cursor, agentTurnId, agentId, traceId, ...spanOf(call.query) };
+      const { limit, cursor, agent_turn_id: agentTurnId, agent_id: agentId, trace_id: traceId, status } = call.query;
+      const { channel_id: channelId, step_id: stepId, parent_step_id: parentStepId } = call.query;
+      const chosen = { channelId, stepId, parentStepId, status };
+      const asked = { limit, cursor, agentTurnId, agentId, traceId, ...chosen, ...spanOf(call.query) };
       const page = await call.engine.lineage.steps(call.params.project ?? "", asked);
       return answerPage(call, page.items.map(stepBody), page.nextCursor);
     },
@@ -135,9 +147,14 @@ export const stateRoutes: readonly Route[] = [
     path: "/projects/:project/state/execution/edges",
     roles: PEOPLE,
     gives: "work",
-    summary: "What asked for what, newest first: turns, calls and batches, with their answers.",
+    summary:
+      "What asked for what, newest first: turns, calls and batches, with their answers. All filters but `agent_id` and times choose among the edges of a page: go on while there is a cursor.",
     query: pageQuery.extend({
       agent_id: id,
+      channel_id: id,
+      trace_id: traceIdQuery,
+      parent_step_id: id,
+      correlation_id: id,
       primitive: z.enum(PRIMITIVES).optional(),
       edge_phase: z.enum(PHASES).optional(),
       ...timeQuery,
@@ -145,7 +162,16 @@ export const stateRoutes: readonly Route[] = [
     answers: { 200: pageOf(executionEdgeShape) },
     handle: async (call) => {
       const { limit, cursor, agent_id: agentId, primitive, edge_phase: edgePhase } = call.query;
-      const asked = { limit, cursor, agentId, primitive, edgePhase, ...spanOf(call.query) };
+      const { channel_id: channelId, trace_id: traceId, parent_step_id: parentStepId } = call.query;
+      const chosen = {
+        primitive,
+        edgePhase,
+        channelId,
+        traceId,
+        parentStepId,
+        correlationId: call.query.correlation_id,
+      };
+      const asked = { limit, cursor, agentId, ...chosen, ...spanOf(call.query) };
       const page = await call.engine.lineage.executionEdges(call.params.project ?? "", asked);
       return answerPage(call, page.items.map(executionEdgeBody), page.nextCursor);
     },
@@ -156,11 +182,32 @@ export const stateRoutes: readonly Route[] = [
     roles: PEOPLE,
     gives: "work",
     summary: "Which agent made or changed which agent.",
-    query: pageQuery.extend({ agent_id: id, action: id }),
+    query: pageQuery.extend({
+      agent_id: id,
+      action: id,
+      channel_id: id,
+      trace_id: traceIdQuery,
+      parent_step_id: id,
+      owner_agent_id: id,
+      worker_target: id,
+      tag: id,
+    }),
     answers: { 200: pageOf(identityEdgeShape) },
     handle: async (call) => {
-      const { limit, cursor, agent_id: agentId, action } = call.query;
-      const asked = { limit, cursor, agentId, action };
+      const { limit, cursor, agent_id: agentId, action, channel_id: channelId, trace_id: traceId, tag } = call.query;
+      const { parent_step_id: parentStepId, owner_agent_id: ownerAgentId, worker_target: workerTarget } = call.query;
+      const asked = {
+        limit,
+        cursor,
+        agentId,
+        action,
+        channelId,
+        traceId,
+        parentStepId,
+        ownerAgentId,
+        workerTarget,
+        tag,
+      };
       const page = await call.engine.lineage.identityEdges(call.params.project ?? "", asked);
       return answerPage(call, page.items.map(identityEdgeBody), page.nextCursor);
     },
