@@ -39,7 +39,7 @@ describe("planToolUpsert", () => {
     const plan = planToolUpsert({ ...sourced({}, "petstore"), version: 1 }, sourced({}, "tools/search.yaml"));
     expect(plan).toEqual({
       outcome: "conflict",
-      message: "search is defined by petstore and by tools/search.yaml",
+      message: "search is defined by petstore and by tools/search.yaml: choose another name in one of them",
     });
   });
 

@@ -31,7 +31,7 @@ const findClash = (existing: StoredTool, incoming: SourcedDefinition): string | 
   if (existing.source !== undefined) {
     return existing.source === incoming.source
       ? undefined
-      : `${name} is defined by ${existing.source} and by ${incoming.source}`;
+      : `${name} is defined by ${existing.source} and by ${incoming.source}: choose another name in one of them`;
   }
   const [theirs, ours] = [targetOf(existing.definition), targetOf(incoming.definition)];
   return theirs === ours
