@@ -54,6 +54,7 @@ export const personTests = (shared: () => ConsoleStack): void => {
       await shown("world");
       await named("heading", "Timeline").waitFor();
       await shown(/attempt 1 runs/);
+      expect(await page.title()).toMatch(/^Call echo.* - Toolplane$/);
     });
 
     test("[ARCH-10-1] a call arrives while the page is open, and opens", async () => {

@@ -1,6 +1,6 @@
 // The frame of a page and of its parts.
 
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 
 interface PageProps {
   readonly title: ReactNode;
@@ -9,18 +9,26 @@ interface PageProps {
   readonly children: ReactNode;
 }
 
-export const Page = ({ title, lead, acts, children }: PageProps): ReactNode => (
-  <main id="main" tabIndex={-1} className="page">
-    <header className="page-head">
-      <div>
-        <h1>{title}</h1>
-        {lead !== undefined && <div className="lead">{lead}</div>}
-      </div>
-      {acts !== undefined && <div className="acts">{acts}</div>}
-    </header>
-    {children}
-  </main>
-);
+/** The name of the tab is the heading of the page: tabs, the history and screen readers tell pages apart by it. */
+export const Page = ({ title, lead, acts, children }: PageProps): ReactNode => {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    const name = `${heading.current?.textContent ?? ""} - Toolplane`;
+    if (document.title !== name) document.title = name;
+  });
+  return (
+    <main id="main" tabIndex={-1} className="page">
+      <header className="page-head">
+        <div>
+          <h1 ref={heading}>{title}</h1>
+          {lead !== undefined && <div className="lead">{lead}</div>}
+        </div>
+        {acts !== undefined && <div className="acts">{acts}</div>}
+      </header>
+      {children}
+    </main>
+  );
+};
 
 interface SectionProps {
   readonly title: string;
