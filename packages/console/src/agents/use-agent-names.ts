@@ -10,30 +10,31 @@ import { agentWords, planNames } from "./agent-words.ts";
 /** While events come in, ids come and go: those that stay are asked for. */
 const SETTLE_MS = 250;
 
-/** Kept between pages, so that names do not flicker; asked for again by every page. */
-const known = new Map<string, Map<string, string>>();
-const namesOf = (project: string): Map<string, string> => {
-  const names = known.get(project) ?? new Map<string, string>();
-  known.set(project, names);
-  return names;
+type Names = ReadonlyMap<string, string>;
+const NONE: Names = new Map();
+
+/** Kept between pages, so that names do not flicker; asked for again by every page. Names that come in make a new map. */
+const known = new Map<string, Names>();
+const namesOf = (project: string): Names => known.get(project) ?? NONE;
+
+const learn = (project: string, names: readonly (readonly [string, string])[]): void => {
+  known.set(project, new Map([...namesOf(project), ...names]));
 };
 
-const remember = (names: Map<string, string>, agents: readonly AgentBody[]): void => {
-  for (const { agent_id, display_name } of agents) names.set(agent_id, display_name ?? "");
-};
+const nameOf = ({ agent_id, display_name }: AgentBody): readonly [string, string] => [agent_id, display_name ?? ""];
 
 const askRoster = async (project: string, signal: AbortSignal): Promise<void> => {
   const path = `${projectPath(project, "agents")}?all=true&limit=500`;
-  remember(namesOf(project), (await request<Page<AgentBody>>(path, { signal })).items);
+  const { items } = await request<Page<AgentBody>>(path, { signal });
+  learn(project, items.map(nameOf));
 };
 
 /** An agent that is gone, or that this login may not see, keeps its id. */
 const askOne = async (project: string, id: string, signal: AbortSignal): Promise<void> => {
-  const names = namesOf(project);
   try {
-    remember(names, [await request<AgentBody>(projectPath(project, "agents", id), { signal })]);
+    learn(project, [nameOf(await request<AgentBody>(projectPath(project, "agents", id), { signal }))]);
   } catch {
-    if (!signal.aborted) names.set(id, "");
+    if (!signal.aborted) learn(project, [[id, ""]]);
   }
 };
 
@@ -42,7 +43,7 @@ export const knownAgentName = (project: string, agentId: string): string => know
 
 /** The name of each agent that a page shows; `ids` are those that it shows now. */
 export const useAgentNames = (project: string, ids: readonly string[]): ((agentId: string) => string) => {
-  const [round, setRound] = useState(0);
+  const [, setRound] = useState(0);
   const [hasRoster, setHasRoster] = useState(false);
   useEffect(() => {
     const gone = new AbortController();
@@ -52,7 +53,8 @@ export const useAgentNames = (project: string, ids: readonly string[]): ((agentI
     askRoster(project, gone.signal).then(done, done);
     return () => gone.abort();
   }, [project]);
-  const unknown = hasRoster ? planNames(ids, namesOf(project)).join(" ") : "";
+  const names = namesOf(project);
+  const unknown = hasRoster ? planNames(ids, names).join(" ") : "";
   useEffect(() => {
     if (unknown === "") return;
     const gone = new AbortController();
@@ -66,8 +68,7 @@ export const useAgentNames = (project: string, ids: readonly string[]): ((agentI
       gone.abort();
     };
   }, [project, unknown]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: names came in, and what was drawn with the old ones is drawn again
-  return useCallback((agentId) => agentWords(agentId, namesOf(project)), [project, round, hasRoster]);
+  return useCallback((agentId) => agentWords(agentId, names), [names]);
 };
 
 const agentsIn = (nodes: readonly TraceNode[]): readonly string[] =>
