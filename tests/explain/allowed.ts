@@ -27,6 +27,11 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
       "messages_commands holds commands only, and without a bus there are none but those left behind; once per start",
   },
   {
+    statement: "webhooks.claim",
+    scan: "Index Only Scan of webhook_deliveries by webhook_deliveries_lines",
+    reason: "the first line: one row of the index of open deliveries; the further lines are found by their keys",
+  },
+  {
     statement: "bus_trim_events",
     scan: "Index Scan of messages by messages_events",
     reason: "the oldest events first, up to a limit",

@@ -20,7 +20,14 @@ afterAll(() => t[Symbol.asyncDispose]());
 const passOnce = async ({ webhooks }: Engine, got: string[]): Promise<number> => {
   for (const reader of await webhooks.readers())
     for (let next: typeof reader | undefined = reader; next !== undefined; ) next = await webhooks.read(next);
-  const claimed = await webhooks.claim({ keyId: key.keyId, max: 10, leaseSeconds: 60, busy: [] });
+  const claimed = await webhooks.claim({
+    keyId: key.keyId,
+    max: 10,
+    leaseSeconds: 60,
+    underWay: [],
+    perReceiver: 4,
+    perProject: 16,
+  });
   const receive: typeof fetch = async (_url, init) => {
     got.push(new Headers(init?.headers).get("webhook-id") ?? "");
     return new Response(null, { status: 204 });

@@ -12,7 +12,7 @@ import {
   createWebhookKey,
   deliverWebhooks,
 } from "@toolplane/server";
-import { meddle, withTestClient } from "@toolplane/testkit";
+import { meddle, toolUpload, withTestClient } from "@toolplane/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type HttpStack, startHttpStack } from "./http-stack.ts";
 
@@ -77,6 +77,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+const CLAIM = { max: 10, leaseSeconds: 60, underWay: [], perReceiver: 4, perProject: 16 };
 const P = "/projects/demo";
 const register = async (path: string, events?: readonly string[]): Promise<string> => {
   const made = await http.send("POST", `${P}/webhooks`, { url: `${origin}${path}`, secret: SECRET, events });
@@ -206,6 +207,29 @@ test("[API-webhook-1] the end of a turn is told, once, with what became of it", 
   await remove(id);
 });
 
+test("[SEC-webhook-lanes] calls whose own webhooks lead to a silent receiver hold up no other project", async () => {
+  const id = await register("/neighbour");
+  expect((await http.send("POST", "/projects", { project_id: "noisy", title: "noisy" })).status).toBe(201);
+  const definition = toolUpload({ name: "safe", options: { retry: "safe" } });
+  expect((await http.send("POST", "/projects/noisy/tools", definition)).status).toBe(201);
+  answer = (response) => (response.req.url === "/silent" ? undefined : took(response));
+  const webhook = { url: `${origin}/silent`, secret: SECRET };
+  const calls = Array.from({ length: 40 }, () => ({ tool_name: "safe", webhook }));
+  expect((await http.send("POST", "/projects/noisy/calls/batch", calls)).status).toBe(200);
+  const held = await http.t.engine.calls.claim({ projectId: "noisy", target: "test", holder: "test", max: 40 });
+  await Promise.all(
+    held.map(({ facts, lease }) =>
+      http.send("POST", `/projects/noisy/calls/${facts.toolCallId}/result`, { lease: lease.id, status: "success" }),
+    ),
+  );
+  await expect.poll(() => got.filter(({ path }) => path === "/silent").length).toBeGreaterThanOrEqual(4);
+  await runCall();
+  await expect.poll(() => eventsAt("/neighbour")).toEqual(["call.settled"]);
+  expect(got.filter(({ path }) => path === "/silent")).toHaveLength(4);
+  await remove(id);
+  expect((await http.send("DELETE", "/projects/noisy?force=true")).status).toBe(204);
+});
+
 test("[API-webhook-1] two processes that read the same events make each delivery once; a lapsed lease is taken over", async () => {
   await delivery.stop();
   const id = await register("/twice");
@@ -217,7 +241,7 @@ test("[API-webhook-1] two processes that read the same events make each delivery
   await Promise.all([webhooks.read(reader), other.webhooks.read(reader), webhooks.read(reader)]);
   await webhooks.read(reader);
   expect(await statusOf(id)).toEqual(["pending"]);
-  const claim = { keyId: createWebhookKey("the key of these tests").keyId, max: 10, leaseSeconds: 60, busy: [] };
+  const claim = { ...CLAIM, keyId: createWebhookKey("the key of these tests").keyId };
   const [mine] = await webhooks.claim(claim);
   expect(await other.webhooks.claim(claim)).toEqual([]);
   await meddle(http.t, "deliveriesDue");
@@ -250,7 +274,7 @@ describe("a webhook of one call", () => {
     // Its call is over: no further event is read for it.
     expect(await webhooks.readers()).toEqual([]);
     const keyId = createWebhookKey("the key of these tests").keyId;
-    const claimed = await webhooks.claim({ keyId, max: 10, leaseSeconds: 60, busy: [] });
+    const claimed = await webhooks.claim({ ...CLAIM, keyId });
     expect(claimed.map(({ event, body }) => [event, JSON.parse(body).data.tool_call_id])).toEqual([
       ["call.settled", callId],
     ]);
@@ -303,7 +327,7 @@ describe("[API-webhook-4] what no webhook reaches", () => {
     const { sealedSecret } = key.seal(SECRET, "demo/w");
     const one = {
       ...{ deliveryId: "d", leaseId: "l", projectId: "demo", webhookId: "w", event: "call.settled", body: "{}" },
-      ...{ attempts: 1, url: `${origin}/hostile`, sealedSecret },
+      ...{ attempts: 1, url: `${origin}/hostile`, receiver: "", sealedSecret },
     };
     const signal = new AbortController().signal;
     answer = (response) => void response.writeHead(302, { location: "http://169.254.169.254/" }).end();

@@ -112,6 +112,7 @@ export type {
 } from "./turns/turn.ts";
 export { stepIdOf } from "./turns/turn.ts";
 export { uiOutcome } from "./turns/ui-ack.ts";
+export type { LineUnderWay } from "./webhooks/deliveries.sql.ts";
 // webhooks
 export { ENDS_OF_CALL, WEBHOOK_EVENTS } from "./webhooks/plan-delivery.ts";
 export type { ClaimedDelivery, Delivery, DeliveryOutcome, Webhook } from "./webhooks/webhooks.ts";

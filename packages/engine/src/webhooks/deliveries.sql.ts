@@ -1,5 +1,6 @@
-// Deliveries: the row is the queue. A claim takes the first open delivery of each order; a failed one puts off all that wait for its
-// receiver, so a receiver that is away is asked by one request now and then and holds up no other.
+// Deliveries: the row is the queue. Those of one project to one receiver (host and port) stand in one line. A claim takes of every line
+// what there is room for, the first open delivery of each order; a failed one puts off all that wait for its webhook, so a receiver that
+// is away is asked by one request now and then.
 
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
@@ -27,10 +28,11 @@ export const bindDeliveries = written.bind;
 export const ADD_DELIVERIES: Statement = {
   name: "webhooks.add-deliveries",
   text: `
-insert into state.webhook_deliveries (delivery_id, project_id, webhook_id, order_key, event, body)
-select i.delivery_id, i.project_id, i.webhook_id, i.order_key, i.event, i.body
+insert into state.webhook_deliveries (delivery_id, project_id, webhook_id, order_key, event, body, receiver)
+select i.delivery_id, i.project_id, i.webhook_id, i.order_key, i.event, i.body, split_part(w.url, '/', 3)
   from ${written.from}
- where (select true from resource.webhooks w where w.project_id = i.project_id and w.webhook_id = i.webhook_id)
+ cross join lateral (
+   select k.url from resource.webhooks k where k.project_id = i.project_id and k.webhook_id = i.webhook_id offset 0) w
  order by i.ord`,
 };
 
@@ -38,6 +40,7 @@ export interface ClaimedDeliveryRow {
   readonly delivery_id: string;
   readonly project_id: string;
   readonly webhook_id: string;
+  readonly receiver: string;
   readonly event: string;
   readonly body: string;
   readonly attempts: number;
@@ -45,33 +48,84 @@ export interface ClaimedDeliveryRow {
   readonly secret: string;
 }
 
-/** $1 lease, $2 its seconds, $3 limit, $4 the key that the secrets must be sealed with, $5 webhooks that have enough under way. */
+/** What a process sends at this moment to one receiver for one project. */
+export interface LineUnderWay {
+  readonly projectId: string;
+  readonly receiver: string;
+  readonly count: number;
+}
+
+const underWay = setInput<LineUnderWay>([
+  ["projectId", "text"],
+  ["receiver", "text"],
+  ["count", "integer"],
+]);
+export const bindUnderWay = underWay.bind;
+
+/**
+ * After what is under way: lease, its seconds, limit, the key that the secrets must be sealed with, places of a line, places of a
+ * project. The lines are found by one look at the index for each, however many deliveries stand in them.
+ */
 export const CLAIM_DELIVERIES: Statement = {
   name: "webhooks.claim",
   text: `
-with picked as materialized (
-  select d.ctid as place
-    from state.webhook_deliveries d
-   where d.status = 'pending' and d.available_at <= now()
-     and not d.webhook_id = any ($5::text[])
-     and (
-       select e.seq from state.webhook_deliveries e
-        where e.project_id = d.project_id and e.webhook_id = d.webhook_id and e.order_key = d.order_key
-          and e.status = 'pending' and e.seq < d.seq
-        order by e.seq limit 1) is null
-     and (
-       select k.key_id from resource.webhooks k where k.project_id = d.project_id and k.webhook_id = d.webhook_id) = $4
-   order by d.available_at, d.seq
-   limit $3::int
-     for update of d skip locked
+with recursive busy as materialized (select i.project_id, i.receiver, i.count from ${underWay.from}),
+lines as (
+  (select d.project_id, d.receiver from state.webhook_deliveries d
+    where d.status = 'pending' order by d.project_id, d.receiver limit 1)
+  union all
+  select n.project_id, n.receiver
+    from lines l
+   cross join lateral (
+     select d.project_id, d.receiver from state.webhook_deliveries d
+      where d.status = 'pending' and (d.project_id, d.receiver) > (l.project_id, l.receiver)
+      order by d.project_id, d.receiver limit 1) n
+),
+room as materialized (
+  select l.project_id, l.receiver,
+         coalesce((select sum(b.count) from busy b where b.project_id = l.project_id), 0) as of_project,
+         $${underWay.next + 4}::int - coalesce((
+           select b.count from busy b where b.project_id = l.project_id and b.receiver = l.receiver), 0) as places
+    from lines l
+),
+first as materialized (
+  select r.project_id, r.of_project, d.place, d.available_at, d.seq
+    from room r
+   cross join lateral (
+     select d.ctid as place, d.available_at, d.seq
+       from state.webhook_deliveries d
+      where d.project_id = r.project_id and d.receiver = r.receiver and d.status = 'pending' and d.available_at <= now()
+        and (
+          select e.seq from state.webhook_deliveries e
+           where e.project_id = d.project_id and e.webhook_id = d.webhook_id and e.order_key = d.order_key
+             and e.status = 'pending' and e.seq < d.seq
+           order by e.seq limit 1) is null
+        and (
+          select k.key_id from resource.webhooks k
+           where k.project_id = d.project_id and k.webhook_id = d.webhook_id) = $${underWay.next + 3}
+      order by d.available_at, d.seq
+      limit greatest(r.places, 0)
+        for update of d skip locked) d
+   where r.of_project < $${underWay.next + 5}::int
+),
+picked as materialized (
+  select f.place
+    from (
+      select o.place, o.available_at, o.seq, o.of_project,
+             row_number() over (partition by o.project_id order by o.available_at, o.seq) as nth
+        from first o) f
+   where f.of_project + f.nth <= $${underWay.next + 5}::int
+   order by f.nth, f.available_at, f.seq
+   limit $${underWay.next + 2}::int
 ),
 taken as (
   update state.webhook_deliveries d
-     set lease_id = $1, available_at = now() + make_interval(secs => $2::double precision), attempts = d.attempts + 1
+     set lease_id = $${underWay.next}, available_at = now() + make_interval(secs => $${underWay.next + 1}::double precision),
+         attempts = d.attempts + 1
    where d.ctid = any (array(select p.place from picked p))
-  returning d.delivery_id, d.seq, d.project_id, d.webhook_id, d.event, d.body, d.attempts
+  returning d.delivery_id, d.seq, d.project_id, d.webhook_id, d.receiver, d.event, d.body, d.attempts
 )
-select t.delivery_id, t.project_id, t.webhook_id, t.event, t.body, t.attempts, w.url, w.secret
+select t.delivery_id, t.project_id, t.webhook_id, t.receiver, t.event, t.body, t.attempts, w.url, w.secret
   from taken t
   join resource.webhooks w on w.project_id = any (array[t.project_id]) and w.webhook_id = t.webhook_id
  order by t.seq`,

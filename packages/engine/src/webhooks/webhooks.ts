@@ -4,7 +4,9 @@
 //        id. Deliveries of one webhook about one call or turn are sent in order.
 //   WH3. A delivery that its receiver does not take is put off longer each time, then it is dead; a person can replay it.
 //   WH4. The secret is sealed by the caller with a key that the database does not have (I8).
-//   WH5. Without webhooks nothing is read, and no call pays for them.
+//   WH5. Deliveries are claimed by project and receiver: neither a silent receiver nor a project with many deliveries holds up another
+//        project.
+//   WH6. Without webhooks nothing is read, and no call pays for them.
 
 import { showName, ToolplaneError } from "@toolplane/protocol";
 import { type Actor, recordActs } from "../audit/audit.ts";
@@ -16,6 +18,7 @@ import type { Database } from "../sql/database.ts";
 import {
   ADD_DELIVERIES,
   bindDeliveries,
+  bindUnderWay,
   CLAIM_DELIVERIES,
   type ClaimedDeliveryRow,
   type DeliveryRow,
@@ -24,6 +27,7 @@ import {
   END_DEAD,
   END_DELIVERED,
   LIST_DELIVERIES,
+  type LineUnderWay,
   NEXT_DUE,
   PUT_OFF,
   REPLAY_DELIVERY,
@@ -81,6 +85,8 @@ export interface ClaimedDelivery {
   readonly leaseId: string;
   readonly projectId: string;
   readonly webhookId: string;
+  /** The host and port it goes to. */
+  readonly receiver: string;
   readonly event: string;
   readonly body: string;
   readonly attempts: number;
@@ -106,8 +112,11 @@ export interface DeliveryClaim {
   readonly keyId: string;
   readonly max: number;
   readonly leaseSeconds: number;
-  /** Webhooks that have enough under way here. */
-  readonly busy: readonly string[];
+  /** What this process sends at this moment. */
+  readonly underWay: readonly LineUnderWay[];
+  /** How many of one project to one receiver may be under way at once, and how many of one project. */
+  readonly perReceiver: number;
+  readonly perProject: number;
 }
 
 export interface Webhooks {
@@ -287,14 +296,18 @@ export const createWebhooks = (deps: {
       // Another process was faster, and reads on.
       return isMoved ? { projectId, position: next } : undefined;
     },
-    async claim({ keyId, max, leaseSeconds, busy }) {
+    async claim({ keyId, max, leaseSeconds, underWay, perReceiver, perProject }) {
       const leaseId = ids.uuid();
-      const rows = await db.query<ClaimedDeliveryRow>(CLAIM_DELIVERIES, [leaseId, leaseSeconds, max, keyId, busy]);
+      const rows = await db.query<ClaimedDeliveryRow>(CLAIM_DELIVERIES, [
+        ...bindUnderWay(underWay),
+        ...[leaseId, leaseSeconds, max, keyId, perReceiver, perProject],
+      ]);
       return rows.map((row) => ({
         deliveryId: row.delivery_id,
         leaseId,
         projectId: row.project_id,
         webhookId: row.webhook_id,
+        receiver: row.receiver,
         event: row.event,
         body: row.body,
         attempts: row.attempts,

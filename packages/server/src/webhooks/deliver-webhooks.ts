@@ -1,10 +1,18 @@
 // Delivers webhooks in this process: reads the events of the projects that have some, claims what is due, sends it.
 //   DW1. A bell wakes it: something happened, a webhook was made, a delivery was replayed. Between bells it sleeps until the next
 //        delivery is due; a lost bell costs seconds (I13). While no project has a webhook, it looks once in a while and reads no event.
-//   DW2. One receiver has a few requests under way at most, so a slow one does not hold up the others.
+//   DW2. A receiver has a few requests of a project under way at most, and a project a few more. So a receiver that does not answer
+//        holds up neither other receivers nor other projects, however many webhooks lead to it.
 //   DW3. When it stops, requests under way are cut off; their leases lapse and other processes send them again, with the same id.
 
-import { type Clock, createAlarm, type Engine, type Log } from "@toolplane/engine";
+import {
+  type ClaimedDelivery,
+  type Clock,
+  createAlarm,
+  type Engine,
+  type LineUnderWay,
+  type Log,
+} from "@toolplane/engine";
 import type { SendDelivery } from "./send-delivery.ts";
 
 export interface WebhookDelivery {
@@ -20,8 +28,10 @@ export interface DeliverWebhooksOptions {
 }
 
 const RINGS = ["messages", "events", "queued", "sessions", "settled", "registry"] as const;
-const LANES = 16;
-const LANES_PER_WEBHOOK = 4;
+/** Requests that wait for an answer cost little: enough for many projects whose receivers are all silent. */
+const LANES = 256;
+const LANES_PER_PROJECT = 16;
+const LANES_PER_RECEIVER = 4;
 /** Longer than a receiver may take. */
 const LEASE_SECONDS = 60;
 /** A call that settles in another process may ring no bell here. */
@@ -33,7 +43,7 @@ export const deliverWebhooks = ({ engine, keyId, send, clock, log }: DeliverWebh
   const { webhooks, doorbell } = engine;
   const alarm = createAlarm(clock);
   const stopping = new AbortController();
-  const underWay = new Map<Promise<void>, string>();
+  const underWay = new Map<Promise<void>, ClaimedDelivery>();
   let hasWebhooks = true;
   let isAway = false;
 
@@ -53,13 +63,16 @@ export const deliverWebhooks = ({ engine, keyId, send, clock, log }: DeliverWebh
     }
   };
 
-  const busy = (): readonly string[] => {
-    const counts = new Map<string, number>();
-    for (const webhookId of underWay.values()) counts.set(webhookId, (counts.get(webhookId) ?? 0) + 1);
-    return [...counts].filter(([, count]) => count >= LANES_PER_WEBHOOK).map(([webhookId]) => webhookId);
+  const linesUnderWay = (): readonly LineUnderWay[] => {
+    const lines = Map.groupBy(underWay.values(), ({ projectId, receiver }) => `${projectId} ${receiver}`);
+    return [...lines.values()].map(([first, ...others]) => ({
+      projectId: (first as ClaimedDelivery).projectId,
+      receiver: (first as ClaimedDelivery).receiver,
+      count: others.length + 1,
+    }));
   };
 
-  const deliver = async (delivery: Awaited<ReturnType<typeof webhooks.claim>>[number]): Promise<void> => {
+  const deliver = async (delivery: ClaimedDelivery): Promise<void> => {
     const outcome = await send(delivery, stopping.signal);
     // Cut off by the stop: the lease lapses.
     if (stopping.signal.aborted && !outcome.taken) return;
@@ -82,10 +95,8 @@ export const deliverWebhooks = ({ engine, keyId, send, clock, log }: DeliverWebh
   const claimDue = async (): Promise<void> => {
     for (let room = LANES - underWay.size; room > 0 && !stopping.signal.aborted; ) {
       const claimed = await webhooks.claim({
-        keyId,
-        max: Math.min(room, LANES_PER_WEBHOOK),
-        leaseSeconds: LEASE_SECONDS,
-        busy: busy(),
+        ...{ keyId, max: room, leaseSeconds: LEASE_SECONDS, underWay: linesUnderWay() },
+        ...{ perReceiver: LANES_PER_RECEIVER, perProject: LANES_PER_PROJECT },
       });
       for (const delivery of claimed) {
         const sending = deliver(delivery)
@@ -94,7 +105,7 @@ export const deliverWebhooks = ({ engine, keyId, send, clock, log }: DeliverWebh
             underWay.delete(sending);
             alarm.wake();
           });
-        underWay.set(sending, delivery.webhookId);
+        underWay.set(sending, delivery);
       }
       if (claimed.length === 0) return;
       room = LANES - underWay.size;
