@@ -28,6 +28,7 @@ export const rules = [
     text: "Every list of documents that may be large (agents, approvals, tools, versions, profiles, cards, boxes) is bounded in bytes as it is in rows, and says how to read on; long answers that their readers have not taken are counted for each token and in all.",
   },
   { id: "SEC-memory-connections", source: "security 11", part: "server", text: "Connections beyond the limit are closed at once." },
+  { id: "SEC-admission", source: "security 11", part: "server", text: "One project that asks for much does not keep leases, heartbeats, calls and reads of others from the database." },
   { id: "SEC-webhook-lanes", source: "security 11", part: "server", text: "Deliveries of webhooks are bounded for each receiver and each project: a receiver that does not answer holds up no other project." },
   { id: "SEC-memory-waits", source: "security 11", part: "server", text: "Requests that wait are bounded in number for each token and in all; requests that do not wait pass." },
 ] as const satisfies readonly Rule[];

@@ -75,6 +75,7 @@ export { cursorOf, keyOfCursor } from "./registry/page.ts";
 export type { ToolUpsertResult } from "./registry/plan-tools.ts";
 export type { Profiles } from "./registry/profiles.ts";
 export type { RegisteredProject } from "./registry/projects.ts";
+export type { ToolName } from "./registry/tool-outlines.ts";
 export type { PendingVersion, RegisteredTool } from "./registry/tool-view.ts";
 export type { RetentionPolicy } from "./retention/retention.ts";
 // storage

@@ -59,7 +59,7 @@ const pendingOf = (row: ToolRow, inForce: ToolDefinition): PendingVersion | unde
 };
 
 /** The row of a new tool that waits (WRITE_UNACCEPTED): nothing of it was ever in force. */
-const isUnaccepted = (row: ToolRow): boolean =>
+export const isUnaccepted = (row: Pick<ToolRow, "status" | "deleted_by" | "pending_version" | "version">): boolean =>
   row.status === "deleted" && row.deleted_by === null && row.pending_version === row.version;
 
 export const toTool = (projectId: string, row: ToolRow): RegisteredTool => {

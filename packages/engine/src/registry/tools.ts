@@ -26,6 +26,7 @@ import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import { type IncomingTool, type PastVersion, planPastLookup, planTools, type ToolUpsertResult } from "./plan-tools.ts";
 import type { SchemaChecks } from "./schema-checks.ts";
 import { type ToolLimits, withLimits } from "./tool-limits.ts";
+import { createToolOutlines, type ToolOutlines } from "./tool-outlines.ts";
 import { type PendingVersion, type RegisteredTool, type ToolVersion, toTool, toToolVersion } from "./tool-view.ts";
 import {
   bindCodes,
@@ -84,7 +85,7 @@ export interface AcceptedTool extends RegisteredTool {
   readonly accepted: PendingVersion;
 }
 
-export interface Tools {
+export interface Tools extends ToolOutlines {
   /** Throws what is wrong with it. */
   upsertTool(projectId: string, upload: unknown, options?: UpsertToolsOptions): Promise<ToolUpsertResult>;
   /** Many at once; an outcome or an error for each. The good ones are registered. */
@@ -281,6 +282,7 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
     });
 
   return {
+    ...createToolOutlines(db),
     upsertTools,
     async upsertTool(projectId, upload, options = {}) {
       const [result] = await upsertTools(projectId, [upload], options);

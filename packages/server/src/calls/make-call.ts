@@ -1,7 +1,7 @@
 // Makes one call, for every way it can be asked for: the single route, an item of a batch, a program in this process. The checks
 // are here, so they are the same for all.
 
-import { type CallAnswer, type CallRequest, ENDS_OF_CALL, type Engine } from "@toolplane/engine";
+import { type CallAnswer, type CallRequest, ENDS_OF_CALL, type Engine, type ToolName } from "@toolplane/engine";
 import {
   DEFAULT_CHANNEL,
   isToolplaneError,
@@ -50,19 +50,12 @@ export interface Asked {
   readonly webhooks?: WebhookDoor | undefined;
 }
 
-/** The names that a mistyped one is compared with. */
-const NAMES_COMPARED = 500;
-
 /** The name of a tool that the caller probably meant: `did_you_mean` for programs, a question for people. */
-const withSuggestion = async (
-  error: ToolplaneError,
-  engine: Asked["engine"],
-  { projectId, toolName }: CallRequest,
-): Promise<ToolplaneError> => {
-  const { items } = await engine.tools.listTools(projectId, { limit: NAMES_COMPARED });
+const withSuggestion = (error: ToolplaneError, toolName: string, names: readonly ToolName[]): ToolplaneError => {
+  const offered = names.filter(({ status }) => status === "active" || status === "paused");
   const meant = nearest(
     toolName,
-    items.map(({ definition }) => definition.tool_name),
+    offered.map((one) => one.toolName),
   );
   // A tool of exactly this name was registered a moment after the call was asked for.
   if (meant === undefined || meant === toolName) return error;
@@ -75,9 +68,10 @@ const withSuggestion = async (
 const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, request: CallRequest): Promise<unknown> => {
   if (!isToolplaneError(error) || error.code !== "not_found") return error;
   const { projectId, toolName } = request;
-  const known = await engine.tools.findTool(projectId, toolName);
-  if ((known?.status === "deleted" || known?.status === "pending") && known.pending !== undefined) {
-    const todo = `version ${known.pending.version} waits: toolplane tools accept ${toolName} --version ${known.pending.version}`;
+  const names = await engine.tools.toolNames(projectId);
+  const known = names.find((one) => one.toolName === toolName);
+  if ((known?.status === "deleted" || known?.status === "pending") && known.pendingVersion !== undefined) {
+    const todo = `version ${known.pendingVersion} waits: toolplane tools accept ${toolName} --version ${known.pendingVersion}`;
     const why = known.status === "pending" ? "it waits until a person accepts it" : "it was deleted";
     return new ToolplaneError("not_found", `${error.message}; ${why}`, { detail: { todo } });
   }
@@ -86,7 +80,7 @@ const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, requ
     .find(({ setting: { name, prefix }, description }) => !description && toolName.startsWith(prefix ?? `${name}__`));
   const problem = late && toolHosts.problemOf(projectId, late.setting.target);
   if (problem === undefined || (known !== undefined && known.status !== "deleted"))
-    return known === undefined ? withSuggestion(error, engine, request) : error;
+    return known === undefined ? withSuggestion(error, toolName, names) : error;
   return new ToolplaneError("not_found", `${error.message}; ${problem.why}, and its tools come when it is ready`);
 };
 

@@ -10,6 +10,7 @@
 //       (body-budget.ts, readers.ts).
 //   APP6. When a token ends, its waiting requests are answered 401, and what they waited for is not shown.
 //   APP7. Every failure has the same shape (problem.ts).
+//   APP8. The requests of one project do not keep those of others from the database (admission.ts).
 
 import { type Engine, type Log, systemClock, type Token, type TokenWatch } from "@toolplane/engine";
 import { parseWith, showName, ToolplaneError } from "@toolplane/protocol";
@@ -23,6 +24,7 @@ import { answerMetrics } from "../metrics/answer-metrics.ts";
 import type { PlaneMetrics } from "../metrics/plane-metrics.ts";
 import { type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
 import type { WebhookDoor } from "../webhooks/webhook-door.ts";
+import { type AdmissionLimits, createAdmission } from "./admission.ts";
 import { authenticate, endedCaller, watchCaller } from "./authenticate.ts";
 import { ANSWER_LIMITS, type BodyLimits, createBodyBudget, shareBody } from "./body-budget.ts";
 import { checkHost } from "./check-host.ts";
@@ -61,6 +63,7 @@ export interface AppOptions {
   readonly answers?: BodyLimits | undefined;
   readonly readers?: ReaderLimits | undefined;
   readonly waits?: OpenLimits | undefined;
+  readonly admission?: AdmissionLimits | undefined;
 }
 
 const authorize = (token: Token, route: Route, project: string | undefined): void => {
@@ -100,6 +103,7 @@ export const createApp = (options: AppOptions): Hono => {
   const bodies = createBodyBudget(options.bodies);
   const answers = createBodyBudget(options.answers ?? ANSWER_LIMITS, "answers");
   const waits = createWaits(options.waits);
+  const admission = createAdmission(options.admission);
   const readers = createReaders(options.readers);
   const batchReaders = createReaders(options.readers);
   for (const route of options.routes) checkRoute(route);
@@ -127,6 +131,9 @@ export const createApp = (options: AppOptions): Hono => {
       const given = text === "" && takesNothing(route.body) ? {} : await parseBody(text, route);
       body = parseWith(route.body, given, "the body");
     }
+    const enter = () => admission.enter(params.project ?? "", context.req.raw.signal);
+    // After the body: a body that comes slowly holds no place.
+    using admitted = route.isHot === true || route.gives === "served" ? undefined : await enter();
     const toolHosts = options.toolHosts?.() ?? NO_TOOL_HOSTS;
     const processes = options.processes?.() ?? UNKNOWN_PROCESSES;
     let waiting: { readonly place: Disposable; readonly watch: TokenWatch; readonly signal: AbortSignal } | undefined;
@@ -139,9 +146,14 @@ export const createApp = (options: AppOptions): Hono => {
         draining: options.draining,
         holdBody: share.hold,
         openAnswer: () => answers.open(token.tokenId),
+        async inLine(work) {
+          using _place = await enter();
+          return await work();
+        },
         // Made for a handler that waits; most routes answer at once.
         get signal() {
           if (waiting === undefined) {
+            admitted?.[Symbol.dispose]();
             const place = waits.open(token.tokenId);
             const watch = watchCaller(engine, caller);
             waiting = {

@@ -57,6 +57,8 @@ export interface RouteCall<Body, Query, Given extends Answers = Answers> {
   readonly draining: AbortSignal;
   /** Counts the body's bytes until this is disposed: for an answer that is written after the handler returned. */
   holdBody(): Disposable;
+  /** Does work that reads much in the project's line, for a route that is hot. */
+  inLine<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Counts a long answer until its reader has taken it. */
   openAnswer(): BodyShare;
 }
@@ -95,6 +97,8 @@ export interface Route {
   readonly maxBytes?: number;
   /** Text the database cannot store is let through: the handler turns it into a failed result or an item's own refusal. */
   readonly anyText?: boolean | undefined;
+  /** What calls are made of, or a route that stands in line by itself (`inLine`): it needs no place to be worked on (admission.ts). */
+  readonly isHot?: boolean | undefined;
   handle(call: RouteCall<unknown, unknown>): Promise<Response> | Response;
 }
 

@@ -63,10 +63,10 @@ const refuseUnknownTools = async (engine: Registry, projectId: string, names: re
     // A tool that is paused, or that waits until a person accepts it, is known.
     const known = await engine.tools.findTool(projectId, name);
     if (known !== undefined && known.status !== "deleted") continue;
-    const { items } = await engine.tools.listTools(projectId, { limit: NAMES_COMPARED });
+    const names = await engine.tools.toolNames(projectId);
     const meant = didYouMean(
       name,
-      items.map(({ toolName }) => toolName),
+      names.filter(({ status }) => status !== "deleted").map(({ toolName }) => toolName),
     );
     throw refuse(`?tools= names ${name}, and project ${projectId} has no such tool${meant}`);
   }

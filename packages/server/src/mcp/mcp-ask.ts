@@ -3,7 +3,8 @@
 
 import type { RouteCall } from "../http/route.ts";
 
-export interface McpAsk extends Pick<RouteCall<unknown, unknown>, "engine" | "toolHosts" | "caller" | "own" | "log"> {
+export interface McpAsk
+  extends Pick<RouteCall<unknown, unknown>, "engine" | "toolHosts" | "caller" | "own" | "log" | "inLine"> {
   readonly projectId: string;
   /** Which tools the address asks for. */
   readonly isWanted: (toolName: string) => boolean;

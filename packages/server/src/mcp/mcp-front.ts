@@ -69,6 +69,7 @@ const askOf = ({ call, address }: Work, signal: AbortSignal, waits = NO_PLACE): 
   toolHosts: call.toolHosts,
   caller: call.caller,
   own: call.own,
+  inLine: call.inLine,
   log: call.log,
   projectId: call.params.project ?? "",
   isWanted: createToolFilter(address.tools),

@@ -89,7 +89,7 @@ export const createMcpServer = (options: McpServerOptions): McpServer => {
 
   server.setRequestHandler("tools/list", async ({ params }, context) => {
     const ask = askIn(context);
-    const { tools, nextCursor } = await listMcpTools({ ...ask, who: ask.caller }, params?.cursor);
+    const { tools, nextCursor } = await ask.inLine(() => listMcpTools({ ...ask, who: ask.caller }, params?.cursor));
     const isFirst = params?.cursor === undefined;
     const more = isFirst && ask.agents.length > 0 ? [runAgentTool(ask.agents)] : [];
     return { tools: [...more, ...tools], ...(nextCursor === undefined ? {} : { nextCursor }) } as never;

@@ -1,14 +1,7 @@
-// Tells when the tools of a project have changed. The registry's bell rings for every project, so the tools themselves are compared.
+// Tells when the tools of a project have changed. The registry's bell rings for every project, so fingerprints of its
+// tools are compared; streams that are rung at the same moment share the statement that reads them.
 
-import { type Engine, sha256 } from "@toolplane/engine";
-import { allTools } from "../tool-sources/all-tools.ts";
-
-const fingerprint = async (engine: Pick<Engine, "tools">, projectId: string): Promise<string> => {
-  const seen: string[] = [];
-  for await (const { toolName, definitionHash } of allTools(engine, projectId))
-    seen.push(`${toolName} ${definitionHash}`);
-  return sha256(seen.join("\n"));
-};
+import type { Engine } from "@toolplane/engine";
 
 /** Calls `changed` after each change; the returned function ends it. */
 export const watchTools = (
@@ -27,7 +20,7 @@ export const watchTools = (
     try {
       while (isRung && !isOver) {
         isRung = false;
-        const now = await fingerprint(engine, projectId);
+        const now = await engine.tools.fingerprint(projectId);
         if (known !== undefined && known !== now && !isOver) changed();
         known = now;
       }

@@ -180,6 +180,7 @@ export const callRoutes: readonly Route[] = [
     path: "/projects/:project/calls",
     roles: CALLERS,
     gives: "own",
+    isHot: true,
     summary: "Makes a call, and waits for its result if asked.",
     headers: {
       "Idempotency-Key": "In place of `idempotency_key`.",
@@ -200,6 +201,7 @@ export const callRoutes: readonly Route[] = [
     path: "/projects/:project/calls/batch",
     roles: CALLERS,
     gives: "own",
+    isHot: true,
     summary: "Makes many calls; each item has its own answer.",
     headers: { Accept: "`application/x-ndjson`: one line for each item as it settles." },
     answers: batchAnswers,

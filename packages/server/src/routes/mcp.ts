@@ -23,5 +23,5 @@ const METHODS: readonly { readonly method: Method; readonly summary: string; rea
 ];
 
 export const mcpRoutes: readonly Route[] = METHODS.map((one) =>
-  route({ ...one, path: "/mcp/:project", roles: CALLERS, gives: "own", query: mcpQuery, handle: serve }),
+  route({ ...one, path: "/mcp/:project", roles: CALLERS, gives: "own", isHot: true, query: mcpQuery, handle: serve }),
 );

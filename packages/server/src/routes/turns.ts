@@ -63,6 +63,7 @@ export const turnRoutes: readonly Route[] = [
     path: "/projects/:project/agents/:agent/turns",
     roles: CALLERS,
     gives: "own",
+    isHot: true,
     summary: "Starts a turn of an agent, and waits for its end if asked.",
     headers: {
       "Idempotency-Key": "In place of `correlation_id`.",
