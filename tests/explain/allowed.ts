@@ -122,6 +122,16 @@ export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
     reason: "all gates are wanted: one for each limited tool and project, up to a limit, every few seconds at most",
   },
   { statement: "calls.list-of-target", scan: "Index Scan of tools by tools_pkey", reason: "a project has few tools" },
+  {
+    statement: "tools.read-names",
+    scan: "Index Scan of tools by tools_pkey",
+    reason: "a project's names, up to a limit",
+  },
+  {
+    statement: "tools.read-fingerprints",
+    scan: "Index Scan of tools by tools_pkey",
+    reason: "all tools of a project, without their definitions",
+  },
   { statement: "webhooks.count", scan: "Index Only Scan of webhooks by webhooks_of_project", reason: FEW_WEBHOOKS },
   { statement: "webhooks.read-listeners", scan: "Index Scan of webhooks by webhooks_of_project", reason: FEW_WEBHOOKS },
   { statement: "webhooks.read-readers", scan: "Index Only Scan of webhooks by webhooks_open", reason: ONE_WEBHOOK },

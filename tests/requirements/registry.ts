@@ -107,6 +107,7 @@ export const rules = [
   { id: "SEC-8-5", source: "security 8", part: "protocol", text: "A definition whose parameters differ only by case from a managed one is refused." },
   { id: "SEC-8-6", source: "security 8", part: "protocol", text: "The schema shown to a model has neither fixed nor env-managed parameters." },
   { id: "SEC-8-7", source: "security 8", part: "protocol", text: "Extra arguments are refused when additionalProperties is false." },
+  { id: "SEC-8-10", source: "security 8", part: "protocol", text: "The parameter of `options.input` is set by the plane; a caller's value under any spelling is dropped, so no model answers for a person." },
   { id: "SEC-8-8", source: "security 8", part: "protocol", text: "Comparing a name with the managed ones takes no more than linear time, whatever the name." },
   { id: "SEC-10-R1", source: "security 10", part: "protocol", text: "A $ref that leaves the document is refused, wherever it stands." },
   { id: "SEC-10-R2", source: "security 10", part: "protocol", text: "Texts and names a model reads in parameters have no invisible or bidi characters." },

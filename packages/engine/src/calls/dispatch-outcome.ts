@@ -2,11 +2,12 @@
 //   I12. A key that was used answers with its call, or with a conflict when the arguments differ.
 //   I9. A depth that the caller says is compared with the depth of that call: the agent may be elsewhere by now.
 
-import { type AfterExecution, isTrustedActor, rawArgumentsHash, ToolplaneError } from "@toolplane/protocol";
+import { type AfterExecution, isTrustedActor, ToolplaneError } from "@toolplane/protocol";
 import { saidDepthError } from "@toolplane/protocol/agents";
 import type { Checked } from "../registry/schema-checks.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
 import type { DispatchRow, KeyedRow, MadeRow, RefusalRow } from "./dispatch.sql.ts";
+import { askedHash } from "./plan-call.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
 /** A request on its way through a flush. */
@@ -67,12 +68,12 @@ const foundOf = (row: KeyedRow, idempotent: boolean): Dispatched => ({
 export const madeOutcome = ({ request, agentId }: Pending, found: MadeRow, sha256: Sha256): Dispatched | Error =>
   found.tool_name === request.toolName &&
   found.agent_id === agentId &&
-  found.arguments_hash === rawArgumentsHash(request.arguments, sha256)
+  found.arguments_hash === askedHash(request, sha256)
     ? foundOf(found, false)
     : new ToolplaneError("conflict", `there is another call ${found.tool_call_id} in this project`);
 
 export const keyedOutcome = (pending: Pending, found: KeyedRow, sha256: Sha256): Dispatched | Error => {
-  if (found.arguments_hash !== rawArgumentsHash(pending.request.arguments, sha256))
+  if (found.arguments_hash !== askedHash(pending.request, sha256))
     return new ToolplaneError(
       "idempotency_conflict",
       `the idempotency key was used before for ${pending.request.toolName} with other arguments; use a new key`,

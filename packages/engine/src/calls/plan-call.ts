@@ -15,6 +15,7 @@ import {
   isToolplaneError,
   isTrustedActor,
   type JsonCaps,
+  type JsonObject,
   lineageMeta,
   parseSubject,
   parseTraceparent,
@@ -65,6 +66,8 @@ export interface CallOrigin {
 export interface CallAsk {
   readonly toolName: string;
   readonly arguments: unknown;
+  /** What people answered to the tool's questions in the round before. Only the plane sets it; no caller can. */
+  readonly answers?: JsonObject | undefined;
   readonly providerCallId?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly notBeforeMs?: number | undefined;
@@ -190,12 +193,16 @@ const callCardText = (card: Card, caps: JsonCaps): string => {
 const argumentsOf = ({ pinned, ask }: PlanCallInput, variables: TemplateValues): ArgumentsPlan => {
   const { definition, definitionHash, validate } = pinned;
   try {
-    return planArguments({ definition, rawArguments: ask.arguments, variables, validate });
+    return planArguments({ definition, rawArguments: ask.arguments, answers: ask.answers, variables, validate });
   } catch (error) {
     if (error instanceof LongCheck) error.about = { definitionHash, ask };
     throw error;
   }
 };
+
+/** What makes two requests the same (I12): a further round is another one when its answers differ. */
+export const askedHash = ({ arguments: given, answers }: CallAsk, sha256: Sha256): string =>
+  rawArgumentsHash(answers === undefined ? given : { arguments: given, answers }, sha256);
 
 export interface PlannedCall {
   readonly row: DispatchRow;
@@ -295,7 +302,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
       timeoutSeconds: options.timeoutSeconds,
       queueTimeoutSeconds: needsApproval ? options.approval.timeoutSeconds : options.queueTimeoutSeconds,
       idempotencyKey: ask.idempotencyKey ?? null,
-      argumentsHash: rawArgumentsHash(ask.arguments, sha256),
+      argumentsHash: askedHash(ask, sha256),
       retryOf: ask.retryOf ?? null,
       session,
       chainSeq: chain.seq,

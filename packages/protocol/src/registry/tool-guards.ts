@@ -42,9 +42,15 @@ const isApprovalWeaker: IsWeaker<"approval"> = (guard, wish) => {
   const [before, after] = [resolveOptions({ approval: guard }).approval, resolveOptions({ approval: wish }).approval];
   if (before.policy === "never") return false;
   return (
-    STRICTNESS.indexOf(after.policy) < STRICTNESS.indexOf(before.policy) || after.timeoutSeconds > before.timeoutSeconds
+    STRICTNESS.indexOf(after.policy) < STRICTNESS.indexOf(before.policy) ||
+    // Neither is stricter: with more time an old question is answered, with less no person is in time.
+    after.timeoutSeconds !== before.timeoutSeconds
   );
 };
+
+/** Codes that a person did not name, or any others than the plane's own, are tried again. */
+const isRetriedMore = (guard: readonly string[] | undefined, wish: readonly string[] | undefined): boolean =>
+  guard === undefined ? wish !== undefined : wish === undefined || wish.some((code) => !guard.includes(code));
 
 type WholeOption = Exclude<keyof ToolOptions, "args" | "envs" | "tags">;
 
@@ -70,9 +76,18 @@ const IS_WEAKER: { readonly [Key in WholeOption]: IsWeaker<Key> } = {
       wish.per_seconds < guard.per_seconds ||
       burstOf(wish, "delay") > burstOf(guard, "delay")),
   breaker: (guard, wish) =>
-    guard !== undefined && (wish.failure_rate > guard.failure_rate || wish.open_seconds < guard.open_seconds),
+    guard !== undefined &&
+    (wish.failure_rate > guard.failure_rate ||
+      wish.open_seconds < guard.open_seconds ||
+      // Neither is stricter: in a short window too few runs end, in a long one old successes count.
+      wish.window_seconds !== guard.window_seconds),
   retry_policy: (guard, wish) =>
-    guard !== undefined && (wish.attempts > guard.attempts || wish.backoff_seconds < guard.backoff_seconds),
+    guard !== undefined &&
+    (wish.attempts > guard.attempts ||
+      wish.backoff_seconds < guard.backoff_seconds ||
+      (wish.max_backoff_seconds ?? Number.POSITIVE_INFINITY) <
+        (guard.max_backoff_seconds ?? Number.POSITIVE_INFINITY) ||
+      isRetriedMore(guard.codes, wish.codes)),
   // Where a request goes and with which variables: no value is stricter than another.
   jina: (guard, wish) => !isEqual(guard, wish),
   openapi: (guard, wish) => !isEqual(guard, wish),

@@ -42,6 +42,17 @@ const variables: TemplateValues = {
 const plan = (definition: ToolDefinition, rawArguments: unknown) =>
   planArguments({ definition, rawArguments, variables, validate: compileArguments(definition, compileSchema) });
 
+test("[SEC-8-10] what people answered is set by the plane; a caller's answers are dropped under any spelling", () => {
+  const definition = define({ input: "answers" }, { type: "object", properties: { q: {}, answers: {} } });
+  const forged = { q: 1, answers: { responses: { sure: {} } }, ANSWERS: 1 };
+  const first = plan(definition, forged);
+  expect([first.arguments, first.dropped]).toEqual([{ q: 1 }, ["answers"]]);
+  const validate = compileArguments(definition, compileSchema);
+  const answers = { responses: { sure: { action: "accept" } } };
+  const next = planArguments({ definition, rawArguments: forged, answers, variables, validate });
+  expect(next.arguments).toEqual({ q: 1, answers });
+});
+
 describe("layering", () => {
   test.each<[string, unknown, unknown, unknown]>([
     ["[UTP-5.3-2] a default fills a gap", { args: { defaults: { n: 3 } } }, {}, { n: 3 }],

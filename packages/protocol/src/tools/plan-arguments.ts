@@ -2,7 +2,9 @@
 // AR1. `fixed` always wins: the caller's value under any spelling that folds to its name is removed before the author's is set.
 // AR2. Env-managed parameters are absent from the outcome; only the variable's name is recorded (I8).
 // AR3. A default fills a gap; an explicit null is not a gap.
-// AR4. Only top-level strings of defaults and fixed are templates; the caller's strings never are.
+// AR4. The parameter that `options.input` names is the plane's: what people answered to the tool's questions. A caller's value under any
+//      spelling is removed, because a model could answer for the person.
+// AR5. Only top-level strings of defaults and fixed are templates; the caller's strings never are.
 
 import type { ToolCallCardInput } from "../cards/tool-cards.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
@@ -19,6 +21,8 @@ import { isPmoToolName } from "./tool-name.ts";
 export interface PlanArgumentsInput {
   readonly definition: Pick<ToolDefinition, "tool_name" | "options">;
   readonly rawArguments: unknown;
+  /** What people answered to the questions of the round before; absent in a first round. */
+  readonly answers?: JsonObject | undefined;
   readonly variables: TemplateValues;
   /** Compiled by `compileArguments` from the same definition. */
   readonly validate: ValidateValue;
@@ -46,6 +50,8 @@ interface Layers {
   /** Folded name -> the author's spelling. */
   readonly managed: ReadonlyMap<string, string>;
   readonly allowNull: readonly string[];
+  /** The parameter for answers. */
+  readonly input: string | undefined;
 }
 
 const layersByOptions = new WeakMap<object, Layers>();
@@ -63,8 +69,15 @@ const layersOf = (options: ToolDefinition["options"]): Layers => {
     ),
     fixed,
     envs: Object.keys(envs).length === 0 ? undefined : envs,
-    managed: new Map([...Object.keys(envs), ...fixed.map(([name]) => name)].map((name) => [foldName(name), name])),
+    managed: new Map(
+      [
+        ...Object.keys(envs),
+        ...fixed.map(([name]) => name),
+        ...(options.input === undefined ? [] : [options.input]),
+      ].map((name) => [foldName(name), name]),
+    ),
     allowNull: options.args?.allow_null ?? [],
+    input: options.input,
   };
   // Only values that cannot change may be remembered.
   if (Object.isFrozen(options)) layersByOptions.set(options, layers);
@@ -114,7 +127,7 @@ const checkArguments = (toolName: string, issues: readonly SchemaIssue[], own: O
 /** Throws `bad_request` for arguments that are no object, break the schema, or need a template variable without a value. */
 export const planArguments = (input: PlanArgumentsInput): ArgumentsPlan => {
   const { definition, variables, validate } = input;
-  const { defaults, fixed, envs, managed, allowNull } = layersOf(definition.options);
+  const { defaults, fixed, envs, managed, allowNull, input: answersName } = layersOf(definition.options);
   const render = (value: JsonValue, at: string): JsonValue =>
     typeof value === "string" ? renderTemplate(value, { at, values: variables, allowNull }) : value;
 
@@ -132,6 +145,7 @@ export const planArguments = (input: PlanArgumentsInput): ArgumentsPlan => {
     defaultsApplied.push(name);
   }
   for (const [name, value] of fixed) layered[name] = render(value, `options.args.fixed.${name}`);
+  if (answersName !== undefined && input.answers !== undefined) layered[answersName] = input.answers;
   if (!isJudgedByManager(definition.tool_name, layered))
     checkArguments(definition.tool_name, validate(layered), { fixed, defaultsApplied });
   return {

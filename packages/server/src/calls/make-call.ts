@@ -5,6 +5,7 @@ import { type CallAnswer, type CallRequest, ENDS_OF_CALL, type Engine, type Tool
 import {
   DEFAULT_CHANNEL,
   isToolplaneError,
+  type JsonObject,
   nearest,
   parseWith,
   refuseUnstorable,
@@ -105,6 +106,10 @@ export interface Said {
   readonly traced?: boolean | undefined;
   /** The id of a call that continues another: derived from that one's, so that it exists once. */
   readonly toolCallId?: string | undefined;
+  /** The arguments were written by a model or a program of which the plane does not know what it has read. */
+  readonly external?: boolean | undefined;
+  /** What people answered to the questions of the call that it continues. */
+  readonly answers?: JsonObject | undefined;
 }
 
 /**
@@ -135,12 +140,12 @@ const callWithWebhook = async (
 export const makeCall = async (
   asked: Asked,
   body: CallBody,
-  { headers, traced = false, toolCallId }: Said = {},
+  { headers, traced = false, toolCallId, answers, external }: Said = {},
 ): Promise<CallAnswer> => {
   const plain = requestOf(asked, body, traced ? headers : undefined);
   const { projectId, channelId = DEFAULT_CHANNEL, agentId = API_ACTOR } = plain;
   const saidDepth = headers && checkCallerHeaders(headers, { projectId, channelId, agentId });
-  const request = { ...plain, saidDepth, toolCallId };
+  const request = { ...plain, saidDepth, toolCallId, answers, external: external ?? plain.external };
   await checkMayCall(asked.engine, asked.caller, projectId, request.toolName);
   try {
     const waitMs = (body.wait_seconds ?? 0) * 1000;

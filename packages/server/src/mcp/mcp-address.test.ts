@@ -30,7 +30,7 @@ test("a name that the project does not have is refused by name; a pattern may ma
     definitions: { resolve: async (asked: readonly { toolName: string }[]) => asked.map(() => undefined) },
     tools: {
       findTool: async (_: string, name: string) => (name === "waiting" ? { status: "pending" } : undefined),
-      listTools: async () => ({ items: [{ toolName: "echo" }], nextCursor: null }),
+      toolNames: async () => [{ toolName: "echo", status: "active" }],
     },
     agents: {
       getAgent: async () => undefined,

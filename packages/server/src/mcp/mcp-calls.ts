@@ -11,7 +11,7 @@ import { API_ACTOR, callerAgent } from "../http/caller-agent.ts";
 import { canTask, type McpAsk, type McpClient } from "./mcp-ask.ts";
 import { type McpToolResult, planContent, planFailure, readFailure } from "./mcp-content.ts";
 import { capabilitiesNeeded, internalError, invalidParams, refuseCall, tasksNeeded } from "./mcp-errors.ts";
-import { answerable, neededCapabilities, type Questions, readAnswers, withAnswers } from "./mcp-input.ts";
+import { answerable, neededCapabilities, planAnswers, type Questions, readAnswers } from "./mcp-input.ts";
 import { type CallMeta, META_CALL, META_CARD, META_KEY, META_TRACE, parseCallMeta } from "./mcp-meta.ts";
 import { listenToParts } from "./mcp-progress.ts";
 import { askForApproval, contentOf, continueCall, decide, findOwnCall, questionsOf } from "./mcp-rounds.ts";
@@ -104,26 +104,19 @@ const answerRound = async (ask: McpAsk, asked: ToolCallAsk, waitSeconds: number)
   return { call: await continueCall(ask, before, { questions, answers, waitSeconds }), key: undefined };
 };
 
-const firstRound = async (
-  ask: McpAsk,
-  asked: ToolCallAsk,
-  meta: CallMeta,
-  { parameter, waitSeconds }: { parameter: string | undefined; waitSeconds: number },
-): Promise<Round> => {
-  const answers = asked.inputResponses === undefined ? undefined : answersIn(asked);
+const firstRound = async (ask: McpAsk, asked: ToolCallAsk, meta: CallMeta, waitSeconds: number): Promise<Round> => {
+  const answers = asked.inputResponses === undefined ? undefined : planAnswers(answersIn(asked));
   const call = await makeCall(
     ask,
     {
       tool_name: asked.name,
-      arguments:
-        parameter === undefined || answers === undefined
-          ? asked.arguments
-          : withAnswers(asked.arguments, parameter, answers),
+      arguments: asked.arguments,
       agent_id: meta.agentId,
       idempotency_key: meta.key,
       wait_seconds: waitSeconds,
     },
-    { headers: meta.trace, traced: true },
+    // A model writes the arguments, whoever owns the token.
+    { headers: meta.trace, traced: true, answers, external: true },
   );
   return { call, key: meta.key };
 };
@@ -230,7 +223,7 @@ export const callTool = async (given: McpAsk, asked: ToolCallAsk): Promise<ToolC
     const first = parts === undefined ? waitSeconds : 0;
     const round =
       asked.requestState === undefined
-        ? await firstRound(ask, asked, meta, { parameter: options?.input, waitSeconds: first })
+        ? await firstRound(ask, asked, meta, first)
         : await answerRound(ask, asked, first);
     parts?.follow(round.call.toolCallId);
     return await outcomeOf(ask, asked, round, waitSeconds);

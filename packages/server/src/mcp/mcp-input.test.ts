@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { answerable, neededCapabilities, readAnswers, readQuestions, readVerdict, withAnswers } from "./mcp-input.ts";
+import { answerable, neededCapabilities, planAnswers, readAnswers, readQuestions, readVerdict } from "./mcp-input.ts";
 
 const QUESTION = { method: "elicitation/create", params: { message: "sure?" } } as const;
 const asks = (input: unknown) => ({ status: "success", result: { __cg_input: input } }) as never;
@@ -30,10 +30,8 @@ test("answers are objects, and go into the parameter beside the arguments", () =
   expect(readAnswers({ sure: 1 })).toBeUndefined();
   expect(readAnswers(undefined)).toEqual({});
   const answers = readAnswers({ sure: { action: "accept" } }) ?? {};
-  expect(withAnswers({ path: "a", answers: "forged" }, "answers", answers, 7)).toEqual({
-    path: "a",
-    answers: { responses: { sure: { action: "accept" } }, state: 7 },
-  });
+  expect(planAnswers(answers, 7)).toEqual({ responses: { sure: { action: "accept" } }, state: 7 });
+  expect(planAnswers(answers)).toEqual({ responses: { sure: { action: "accept" } } });
 });
 
 test.each([

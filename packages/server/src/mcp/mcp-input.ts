@@ -63,15 +63,10 @@ export const readAnswers = (given: unknown): Readonly<Record<string, JsonObject>
   return parsed.success ? (parsed.data as Record<string, JsonObject>) : undefined;
 };
 
-/** The arguments of the next round. */
-export const withAnswers = (
-  args: unknown,
-  parameter: string,
-  responses: Readonly<Record<string, JsonObject>>,
-  state?: JsonValue,
-): JsonObject => ({
-  ...(isRecord(args) ? (args as JsonObject) : {}),
-  [parameter]: { responses, ...(state === undefined ? {} : { state }) },
+/** What the tool gets in its next round: the answers, and what it kept for itself. */
+export const planAnswers = (responses: Readonly<Record<string, JsonObject>>, state?: JsonValue): JsonObject => ({
+  responses,
+  ...(state === undefined ? {} : { state }),
 });
 
 const APPROVAL = "approval";

@@ -8,7 +8,7 @@ import { parametersOf, planShownArguments } from "../calls/shown-arguments.ts";
 import { actorOf } from "../http/actor-of.ts";
 import { OPERATORS } from "../http/route.ts";
 import type { McpAsk } from "./mcp-ask.ts";
-import { approvalQuestion, type Questions, readQuestions, readVerdict, withAnswers } from "./mcp-input.ts";
+import { approvalQuestion, planAnswers, type Questions, readQuestions, readVerdict } from "./mcp-input.ts";
 
 export type Answers = Readonly<Record<string, JsonObject>>;
 
@@ -69,19 +69,17 @@ export const continueCall = async (
   asked: CallView,
   { questions, answers, waitSeconds }: { questions: Questions; answers: Answers; waitSeconds: number },
 ) => {
-  const parameter = await parameterFor(ask, asked);
   const [card] = await ask.engine.cards.getCards(asked.projectId, [asked.callCardId]);
-  const args = card === undefined ? {} : callerArguments(card);
   return makeCall(
     { ...ask, signal: ask.signal },
     {
       tool_name: asked.toolName,
-      arguments: parameter === undefined ? args : withAnswers(args, parameter, answers, questions.state),
+      arguments: card === undefined ? {} : callerArguments(card),
       ...(asked.agentId === "sys.api" ? {} : { agent_id: asked.agentId }),
       channel_id: asked.channelId,
       wait_seconds: waitSeconds,
     },
-    { toolCallId: nextRoundOf(asked.toolCallId) },
+    { toolCallId: nextRoundOf(asked.toolCallId), answers: planAnswers(answers, questions.state), external: true },
   );
 };
 
