@@ -1,21 +1,16 @@
 // What a call gets from a host: outcomes, parts, states, ids; and the first words between parent and host.
 
-import {
-  createToolHost,
-  type ExecuteResult,
-  type HostOptions,
-  type HostPorts,
-  type ToolHost,
-} from "@toolplane/bridges";
+import type { ExecuteResult, HostOptions, HostPorts, ToolHost } from "@toolplane/bridges";
 import { createSchemaCompiler } from "@toolplane/engine";
 import type { JsonObject } from "@toolplane/protocol";
-import { badHostCommand, findLeftovers, findLeftoversSince } from "@toolplane/testkit";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { badHostCommand } from "@toolplane/testkit";
+import { describe, expect, test } from "vitest";
+import { createHostOpener } from "./host-opener.ts";
 
-const open: ToolHost[] = [];
+const openHost = createHostOpener();
 
-const start = (name: string, change: Partial<HostOptions> = {}, ports: HostPorts = {}): ToolHost => {
-  const host = createToolHost(
+const start = (name: string, change: Partial<HostOptions> = {}, ports: HostPorts = {}): ToolHost =>
+  openHost(
     {
       name,
       command: badHostCommand(name, name === "honest"),
@@ -26,18 +21,6 @@ const start = (name: string, change: Partial<HostOptions> = {}, ports: HostPorts
     },
     ports,
   );
-  open.push(host);
-  return host;
-};
-
-const before = findLeftovers();
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((host) => host.close()));
-});
-
-afterAll(() => {
-  expect(findLeftoversSince(before)).toEqual([]);
-});
 
 /** The result of a call that worked, as an object. */
 const resultOf = ({ outcome }: ExecuteResult): JsonObject => {

@@ -28,7 +28,6 @@ export interface BatchKey {
 export interface BatchTaskAsk {
   readonly agentId: string;
   readonly targetStrategy: "new" | "reuse" | "clone";
-  readonly targetRef: string;
   readonly instruction: string;
   readonly profileBoxId: string;
   readonly inheritBoxIds: readonly string[];

@@ -43,6 +43,7 @@ export type JudgeCommand = (command: BusMessage) => string | undefined;
 export interface Carried extends Pick<CarrierBus, "consume"> {
   /** Checks the commands to the project manager, which only the plane fetches. Returns the way to stop. */
   inspect(judge: JudgeCommand): () => void;
+  stats(): CarrierStats;
 }
 
 export interface Carriage {
@@ -52,7 +53,6 @@ export interface Carriage {
   watch(calls: Calls): Calls;
   /** A service takes the commands of this pair from the carrier; resolves to the durable's name. */
   attach(served: ServedTarget): Promise<string>;
-  stats(): CarrierStats;
   /** Finishes what is on its way to the carrier; the holder of the bus closes it. */
   stop(): Promise<void>;
 }
@@ -117,6 +117,7 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
           judges.delete(judge);
         };
       },
+      stats: () => ({ relay: relay.stats(), durables: keeper.count(), answered: answered.stats() }),
     },
     watch: (calls) => ({
       ...calls,
@@ -124,7 +125,6 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
       claimAcross: (...request) => noticed(calls.claimAcross(...request)),
     }),
     attach: keeper.attach,
-    stats: () => ({ relay: relay.stats(), durables: keeper.count(), answered: answered.stats() }),
     async stop() {
       await Promise.all([answered.stop(), keeper.stop(), relay.stop()]);
     },

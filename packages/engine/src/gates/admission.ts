@@ -45,7 +45,6 @@ export interface AdmissionDeps {
   readonly doorbell: Doorbell;
   readonly clock: Clock;
   /** How many calls may be open in the whole plane. */
-  readonly maxOpen?: number | undefined;
 }
 
 /** Their rows and cards are some hundreds of megabytes, which a server of the smallest size holds. */
@@ -59,7 +58,7 @@ const refuse = (message: string, seconds: number, detail: Readonly<Record<string
   new ToolplaneError("rate_limited", message, { detail: { ...detail, retry_after_seconds: Math.max(seconds, 1) } });
 
 export const createAdmission = (deps: AdmissionDeps): Admission => {
-  const { db, clock, maxOpen = MAX_OPEN } = deps;
+  const { db, clock } = deps;
   const known = new LRUCache<string, { readonly limits: ProjectLimits }>({ max: MAX_PROJECTS, ttl: REMEMBERED_MS });
   let changes = 0;
   let freedAt = clock.now();
@@ -96,7 +95,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
 
   const planeFull = (): ToolplaneError | undefined =>
     isFull
-      ? refuse(`the plane has ${maxOpen} open calls; try again later`, untilFree(), { limit: "plane" })
+      ? refuse(`the plane has ${MAX_OPEN} open calls; try again later`, untilFree(), { limit: "plane" })
       : undefined;
 
   return {
@@ -135,8 +134,8 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
       freedAt = clock.now();
     },
     async measure() {
-      const [row] = await db.query<{ open: number }>(COUNT_OPEN, [maxOpen]);
-      isFull = (row?.open ?? 0) >= maxOpen;
+      const [row] = await db.query<{ open: number }>(COUNT_OPEN, [MAX_OPEN]);
+      isFull = (row?.open ?? 0) >= MAX_OPEN;
       return false;
     },
     close,
