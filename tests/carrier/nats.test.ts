@@ -177,7 +177,7 @@ test("[API-5-2] a server that lost its disk has streams and durables again, and 
   const commands: Delivery[] = [];
   const fetchOne = () => link.commands(durable).fetch({ max: 1, waitMs: 500 });
   await eventually(async () => commands.push(...(await fetchOne().catch(() => []))) > 0);
-  // The lost command is no lost call: the watchdog publishes it again, sooner or later than the other one comes here, and
+  // The lost command is not a lost call: the watchdog publishes it again, sooner or later than the other one comes here, and
   // a service that claims in the database finds it.
   expect([id, second]).toContain(commands[0]?.headers[HEADERS.toolCallId]);
   const claimed = await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "here", max: 2 });

@@ -172,7 +172,7 @@ describe("identity in a payload", () => {
     ["the agent in another case", { agent_id: "SYS.API" }],
     ["another turn", { agent_turn_id: "turn_of_another" }],
     ["a later epoch", { turn_epoch: 1 }],
-    ["an epoch that is no number", { turn_epoch: "first" }],
+    ["an epoch that is not a number", { turn_epoch: "first" }],
     ["another step", { step_id: "step_of_another" }],
     ["a call that does not exist", { tool_call_id: "tc_of_nobody" }],
     ["another project than the subject's", { project_id: "elsewhere" }],

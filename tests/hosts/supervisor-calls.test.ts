@@ -53,10 +53,10 @@ describe("outcomes", () => {
     const heard: string[] = [];
     const host = start("pollution", {}, { onDiagnostic: ({ kind, message }) => heard.push(`${kind}: ${message}`) });
     expect((await run(host, "bad")).outcome).toEqual({ status: "success", result: "fine" });
-    expect(heard).toContain("stray_output: it wrote to stdout what is no message: Loading model...");
+    expect(heard).toContain("stray_output: it wrote to stdout what is not a message: Loading model...");
   });
 
-  test("[HOST-1-P1] an answer whose bytes are no UTF-8 is refused, not repaired", async () => {
+  test("[HOST-1-P1] an answer whose bytes are not UTF-8 is refused, not repaired", async () => {
     const { outcome } = await run(start("invalid_utf8"), "bad");
     expect(outcome).toMatchObject({ error: { code: "protocol_violation" } });
   });
@@ -78,7 +78,7 @@ describe("outcomes", () => {
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{24}$/);
   });
 
-  test("arguments that are no JSON are refused here, and the host goes on", async () => {
+  test("arguments that are not JSON are refused here, and the host goes on", async () => {
     const host = start("honest");
     const ring: Record<string, unknown> = {};
     ring.self = ring;

@@ -52,7 +52,7 @@ const pairsOf = ([name, value]: readonly [string, JsonValue]): readonly string[]
     .filter((item) => !isAbsent(item))
     .map((item) => `${encodeText(name)}=${encodeText(plainText(item))}`);
 
-/** A list is written with commas, anything else that is no text as JSON. */
+/** A list is written with commas, anything else that is not text as JSON. */
 const headerText = (value: JsonValue): string =>
   Array.isArray(value) ? (value as JsonValue[]).map(plainText).join(",") : plainText(value);
 

@@ -1,6 +1,6 @@
 // The parameters of one operation: as arguments of the tool, and as the executor writes them.
 //   PP1. Two parameters of one name in different places are two arguments: the later one is called `query_id`, `header_id`, ...
-//   PP2. Headers that belong to the connection, to the body or to the credential are no arguments. A required one of the first
+//   PP2. Headers that belong to the connection, to the body or to the credential are not arguments. A required one of the first
 //        kind makes the operation unusable; the operation is then refused.
 
 import { isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";

@@ -91,7 +91,7 @@ const MAX_TEXT = 500;
 
 const cardIdOf = (toolCallId: string): string => `approval_${toolCallId}`;
 
-/** Without NULs: a name of nothing else is no name. */
+/** Without NULs: a name of nothing else is not a name. */
 const clean = (text: string): string => storableText(text.replaceAll("\u0000", ""), MAX_TEXT).trim();
 
 const decisionCard = (view: CallView, request: DecideRequest, verdict: Verdict, now: string): Card => ({

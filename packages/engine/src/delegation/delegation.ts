@@ -122,7 +122,7 @@ const distinct = (ids: readonly (string | null | undefined)[], usable: (id: stri
   ...new Set(ids.filter((id): id is string => typeof id === "string" && usable(id))),
 ];
 
-/** A card that this version cannot read is no profile: only requests that need it are refused. */
+/** A card that this version cannot read is not a profile: only requests that need it are refused. */
 const tryProfile = (body: string): Profile | undefined => {
   try {
     const { content } = JSON.parse(body) as { readonly content?: { readonly data?: JsonValue } };

@@ -32,7 +32,7 @@ test.each<[string, GateState, number, string | undefined, number | undefined]>([
   ["a trial when its time is over", gate({ breaker: BREAKER }, { openUntilMs: NOW }), 1, "breaker", undefined],
   ["one trial at a time", gate({ breaker: BREAKER }, { openUntilMs: NOW, trials: 1 }), 0, "breaker", undefined],
   [
-    "a run from before is no trial",
+    "a run from before is not a trial",
     gate({ breaker: BREAKER }, { openUntilMs: NOW, running: 3 }),
     1,
     "breaker",

@@ -35,7 +35,7 @@ export interface Profiles {
   getProfile(projectId: string, name: string, tx?: Queryer): Promise<RegisteredProfile | undefined>;
   listProfiles(projectId: string, request?: PageRequest): Promise<Page<RegisteredProfile>>;
   deleteProfile(projectId: string, name: string, by?: Actor): Promise<void>;
-  /** What a profile box holds; undefined when it is no profile box of this project. */
+  /** What a profile box holds; undefined when it is not a profile box of this project. */
   loadProfile(projectId: string, profileBoxId: string, tx?: Queryer): Promise<Profile | undefined>;
 }
 

@@ -135,7 +135,7 @@ describe("the older version at the boundary", () => {
   });
 
   test.each([{ agent_id: {} }, { agent_id: ["helper"] }, { step_id: true }, { agent_id: "a\r\nb" }, { step_id: "é" }])(
-    "ids that are no ids are refused: %j",
+    "ids that are not ids are refused: %j",
     (extra) => {
       expect(() =>
         adaptLegacyMessage({ subject: SUBJECT, headers: {}, payload: { ...payload, ...extra } }, ids),

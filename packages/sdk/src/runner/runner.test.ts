@@ -224,7 +224,7 @@ describe("progress", () => {
     expect(world.gateway.settled).toHaveLength(1);
   });
 
-  test("[UTP-W25-S1] parts that are no JSON, too large or too late are dropped; the call is not concerned", async () => {
+  test("[UTP-W25-S1] parts that are not JSON, too large or too late are dropped; the call is not concerned", async () => {
     let late: ((part: string) => void) | undefined;
     const world = createRunnerWorld({
       run: (_call, { emit }) => {

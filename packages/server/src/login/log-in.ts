@@ -26,7 +26,7 @@ export interface LoginDeps {
 
 const MAX_BODY_BYTES = 4 * 1024;
 
-/** Given as a code or as a token; a code that is no code is refused as a wrong one. */
+/** Given as a code or as a token; a code that is not a code is refused as a wrong one. */
 const loginBody = z.union([
   z.strictObject({ code: z.string().max(512) }),
   z.strictObject({ token: z.string().max(512) }),
