@@ -94,7 +94,7 @@ class Command:
         return {**self.headers, "traceparent": child_span(self.headers.get("traceparent")), **more}
 
     def malformed(self):
-        """What is wrong with the command itself. The plane never sends such a one; whoever reaches the bus may."""
+        """What is wrong with the command itself. The plane never sends such a command; another client of the bus may."""
         said = {"CG-Project-Id": self.project, "CG-Channel-Id": self.channel}
         if any(self.headers.get(name, token) != token for name, token in said.items()):
             return "bad_request", "the headers contradict the subject"
@@ -115,7 +115,7 @@ class Command:
         return None
 
     def fault(self, card):
-        """Why it cannot be run. Who checks cannot be tricked into running something else."""
+        """Why it cannot be run. A service that checks this cannot be tricked into running something else."""
         malformed = self.malformed()
         if malformed:
             return malformed

@@ -97,7 +97,7 @@ export interface EngineOptions {
   readonly turns?: TurnsOptions | undefined;
   /** The threads for foreign documents that may take long; without it a pool of the engine's own. */
   readonly threads?: Threads | undefined;
-  /** Which variables tools may name, whoever registers them; without it only the system's own are refused. */
+  /** Which variables tools may name, for every registration; without it only the system's own are refused. */
   readonly allowEnv?: AllowEnv | undefined;
   /** Refuses definitions when they are registered; without it every valid definition is accepted. */
   readonly checkTool?: CheckTool | undefined;
@@ -160,7 +160,7 @@ export interface Engine {
   /** The same for turns: three bounded sweeps. */
   readonly tendTurns: TendTurns;
   retain(policy: RetentionPolicy, projectId?: string): Promise<Forgotten>;
-  /** How much waits, for those who measure; remembered for some seconds. */
+  /** How much waits, for metrics; remembered for some seconds. */
   depths(): Promise<PlaneDepths>;
   /** What the limits of a project do now. */
   readonly limits: LimitReads;

@@ -33,7 +33,7 @@ export interface SentAuth {
 
 const NOTHING: SentAuth = { headers: {}, query: [], cookies: [] };
 
-/** A query is part of the address, and addresses are logged by everybody on the way. */
+/** A query is part of the address, and proxies and servers log addresses. */
 export const checkAuthPlace = (auth: HttpAuth | undefined, secretsInUrl: boolean): void => {
   if (auth?.kind !== "query" || secretsInUrl) return;
   throw refuse(

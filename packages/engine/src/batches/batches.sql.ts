@@ -199,7 +199,7 @@ select batch_id from state.batch_tasks where project_id = $1 and agent_turn_id =
 };
 
 // A batch that has not ended is `running`; asked this way it is found by its key and not by the index of open ones.
-/** The one who gets the row ends the batch. $1 project, $2 batch. */
+/** The process that gets the row ends the batch. $1 project, $2 batch. */
 export const LOCK_BATCH: Statement = {
   name: "batches.lock",
   text: `

@@ -68,7 +68,7 @@ const openOf = ({ listed, unlisted }: OpenRow): Open => ({ listed: listed.map(Bi
 
 type Page = Promise<readonly LoggedEvent[]>;
 
-/** For each question at most one read is under way, and one waits that answers all who asked meanwhile. */
+/** Each question has at most one read under way and one waiting; the waiting one answers everything asked in between. */
 const createSharedReads = (): ((question: string, read: () => Page) => Page) => {
   const underWay = new Map<string, Promise<unknown>>();
   const waiting = new Map<string, Page>();

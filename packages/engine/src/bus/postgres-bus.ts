@@ -26,7 +26,7 @@ const refuseCommand = ({ subject }: BusMessage): void => {
   if (parseSubject(subject).category === "cmd")
     throw new ToolplaneError(
       "bad_request",
-      "this plane has no bus beside its database, and nobody takes commands here",
+      "this plane has no bus beside its database, so no service takes commands here",
     );
 };
 

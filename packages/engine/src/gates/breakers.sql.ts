@@ -49,7 +49,7 @@ const ms = (time: string): string => `(extract(epoch from ${time}) * 1000)::floa
 const COLUMNS = `i.ord::int as ord, ${ms("g.window_at")} as window_at_ms, g.successes, g.failures, ${ms("g.opened_at")} as opened_at_ms,
        ${ms("g.open_until")} as open_until_ms, ${ms("clock_timestamp()")} as now_ms`;
 
-/** In key order, as everybody locks them. */
+/** In key order, the order in which all statements lock them. */
 export const LOCK_BREAKERS: Statement = {
   name: "gates.lock-breakers",
   text: `

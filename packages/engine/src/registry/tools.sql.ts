@@ -279,7 +279,7 @@ returning internal`,
 
 // The picked rows are locked, so the update need not check again that they are queued. With that condition it could be planned
 // over the whole queue, and such a plan, made while the queue was empty, would stay.
-/** Queued calls of a paused tool leave the queue; in key order, as everybody locks them. */
+/** Queued calls of a paused tool leave the queue; in key order, the order in which all statements lock them. */
 export const PARK_CALLS: Statement = {
   name: "tools.park-calls",
   text: `
@@ -309,7 +309,7 @@ update state.live_calls c
   from parked p where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id`,
 };
 
-/** The open calls of a tool that has limits from now on pass its gate. In key order, as everybody locks them. $1 project, $2 tools. */
+/** The open calls of a tool that has limits from now on pass its gate. In key order, the order in which all statements lock them. $1 project, $2 tools. */
 export const GATE_CALLS: Statement = {
   name: "tools.gate-calls",
   text: `
