@@ -5,7 +5,7 @@ import { createEventLog } from "@toolplane/engine/internal";
 import { appendMessages } from "@toolplane/testkit";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTransaction } from "./open-transaction.ts";
+import { type OpenTransaction, openTransaction } from "./open-transaction.ts";
 import { openPostgresHarness, type PostgresHarness } from "./postgres-harness.ts";
 
 let harness: PostgresHarness;

@@ -53,6 +53,7 @@ export {
   isToolplaneError,
   ToolplaneError,
   UsageError,
+  badRequest,
   violation,
   type WireError,
 } from "./errors/toolplane-error.ts";

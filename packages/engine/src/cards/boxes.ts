@@ -97,7 +97,7 @@ const checkTail = (limit: number): number => {
 };
 
 /** Box ids are shown in the usual form of UUIDs. */
-const dashed = (hex: string): string =>
+export const dashedUuid = (hex: string): string =>
   [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 
 const toBox = (row: BoxRow): Box => ({
@@ -139,7 +139,7 @@ export const createBoxes = ({ db, ids, cards }: BoxesOptions): Boxes => {
 
   const create = async (projectId: string, cardIds: readonly string[], options: CreateBoxOptions): Promise<string> => {
     checkCardIds(cardIds);
-    const boxId = dashed(ids.uuid());
+    const boxId = dashedUuid(ids.uuid());
     await (options.tx ?? db).query(CREATE_BOX, [projectId, boxId, options.parentIds ?? [], cardIds]);
     return boxId;
   };

@@ -2,6 +2,7 @@
 
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
+import { ms } from "./gates.sql.ts";
 import type { BreakerState } from "./plan-breaker.ts";
 
 export interface GateKey {
@@ -43,8 +44,6 @@ export const breakerOf = (row: BreakerRow): BreakerState => ({
   openedAtMs: row.opened_at_ms,
   openUntilMs: row.open_until_ms,
 });
-
-const ms = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
 
 const COLUMNS = `i.ord::int as ord, ${ms("g.window_at")} as window_at_ms, g.successes, g.failures, ${ms("g.opened_at")} as opened_at_ms,
        ${ms("g.open_until")} as open_until_ms, ${ms("clock_timestamp()")} as now_ms`;

@@ -49,7 +49,8 @@ export const gateStateOf = (row: GateRow): GateState => ({
   nowMs: row.now_ms,
 });
 
-const ms = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
+/** A time of the database in milliseconds. */
+export const ms = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
 
 const IS_TARGET = `starts_with(n.gate, '${TARGET_GATES}')`;
 /** The target of a target's gate. */
