@@ -170,7 +170,6 @@ describe("first words", () => {
     expect(await full.formatResult({ result: { a: 1 } })).toEqual({ kind: "text", text: '{"a":1}' });
     expect(await full.formatCallPreview({ toolName: "bad", arguments: {} })).toBe("bad(salut)");
     expect(await full.toDisplayFormat({ text: "t", result: 1 })).toEqual({ text: "t", result: 1 });
-    expect(await full.tagsFor([{}])).toEqual(["models:1"]);
     const bare = start("honest");
     await bare.start();
     expect(await bare.formatResult({ result: 1 })).toBeUndefined();

@@ -112,7 +112,6 @@ export const createToolHost = (options: HostOptions, ports: HostPorts = {}): Too
       ),
     toDisplayFormat: ({ text, result, state, ...given }) =>
       askPlain("to_display_format", (place) => ({ text, result, state: state ?? place.initState }), given),
-    tagsFor: (models: readonly JsonObject[], given = {}) => askPlain("get_tags", () => ({ config, models }), given),
     status: () => pool.status(),
     close,
     [Symbol.asyncDispose]: close,
