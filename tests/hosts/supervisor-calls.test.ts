@@ -136,11 +136,11 @@ describe("first words", () => {
   const config = { greeting: "salut" };
 
   test("[HOST-4-20] [HOST-2-P1] what a host offers; schemas that cannot be used are named and skipped", async () => {
-    const description = await start("full", { config, models: [{}, {}] }, { checkSchema }).start();
+    const description = await start("full", { config }, { checkSchema }).start();
     expect(description).toMatchObject({
       name: "full",
       initState: { greeting: "salut" },
-      tags: ["models:2"],
+      tags: ["models:0"],
       requiredTags: ["text"],
       uiElements: [{ id: "greeting", kind: "text" }],
       configSchema: { required: ["greeting"] },

@@ -33,8 +33,6 @@ export interface HostOptions {
   readonly env?: readonly string[];
   /** Globs of tool names (`*` is any text): tools that may run again when it is not known whether they ran. */
   readonly retrySafe?: readonly string[];
-  /** What `get_tags` is asked about. */
-  readonly models?: readonly JsonObject[];
   readonly sandbox?: HostSandbox;
   /** Folders that no sandbox opens, whatever it names: those of the plane itself. */
   readonly closed?: readonly string[];

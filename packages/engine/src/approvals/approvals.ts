@@ -15,17 +15,14 @@ import { ENGINE_ACTOR } from "../calls/cancel.ts";
 import { commandPayloadText } from "../calls/plan-call.ts";
 import { engineFailure } from "../calls/plan-settlement.ts";
 import type { Settlements } from "../calls/settlements.ts";
-import type { Sha256 } from "../calls/turn-chain.ts";
 import type { CardStore } from "../cards/card-store.ts";
 import { prepareCard } from "../cards/prepare-card.ts";
 import { readInTurns } from "../coalescer/in-turns.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Faults } from "../ports/faults.ts";
+import type { Ground } from "../ports/ground.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "../registry/page.ts";
-import type { Database, Queryer } from "../sql/database.ts";
+import type { Queryer } from "../sql/database.ts";
 import { APPROVE, LIST_WAITING, NOTE_DENIAL, type WaitingRow } from "./approvals.sql.ts";
 
 export type Verdict = "approved" | "denied";
@@ -71,18 +68,13 @@ export interface Approvals {
   find(key: CallKey): Promise<Omit<Decision, "status" | "idempotent"> | undefined>;
 }
 
-export interface ApprovalsDeps {
-  readonly db: Database;
+export interface ApprovalsDeps extends Pick<Ground, "db" | "doorbell" | "faults" | "clock" | "sha256"> {
   readonly calls: Pick<Calls, "get">;
   readonly settlements: Settlements;
   readonly cards: Pick<CardStore, "putCards" | "getCards">;
   readonly definitions: Pick<Definitions, "resolveVersion">;
-  readonly doorbell: Doorbell;
-  readonly faults: Faults;
-  readonly clock: Clock;
   readonly observe: CallObserver;
   readonly republishSeconds: number | null;
-  readonly sha256: Sha256;
   readonly caps: JsonCaps;
 }
 

@@ -4,8 +4,8 @@
 //   BX3. A box of another project does not exist.
 
 import { type Card, distinctIds, showName, ToolplaneError } from "@toolplane/protocol";
-import type { Ids } from "../ports/ids.ts";
-import type { Database, Queryer } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
+import type { Queryer } from "../sql/database.ts";
 import {
   APPEND_TO_BOX,
   type BoxRow,
@@ -64,9 +64,7 @@ export interface Boxes {
   loadBoxes(projectId: string, boxIds: readonly string[], options?: BoxBatchOptions): Promise<BoxBatch>;
 }
 
-export interface BoxesOptions {
-  readonly db: Database;
-  readonly ids: Ids;
+export interface BoxesOptions extends Pick<Ground, "db" | "ids"> {
   readonly cards: Pick<CardStore, "getCards" | "firstThatFit">;
 }
 

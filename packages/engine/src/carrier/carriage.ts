@@ -6,12 +6,7 @@ import type { Calls } from "../calls/calls.ts";
 import type { LeasedCall } from "../calls/take-calls.ts";
 import { createMessageWriter } from "../outbox/message-writer.ts";
 import { type RelayStats, relayOutbox } from "../outbox/relay-outbox.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Faults } from "../ports/faults.ts";
-import type { Ids } from "../ports/ids.ts";
-import type { Log } from "../ports/log.ts";
-import type { Database } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
 import { type SweepStats, sweepAnswered } from "./answered-commands.ts";
 import { createBury } from "./bury-message.ts";
 import type { Carrier } from "./carrier.ts";
@@ -20,14 +15,8 @@ import { createOutboxBus } from "./outbox-bus.ts";
 import type { ServedTarget } from "./plan-durables.ts";
 import { moveOldEvents } from "./take-over.ts";
 
-export interface CarriageOptions {
+export interface CarriageOptions extends Pick<Ground, "db" | "doorbell" | "ids" | "clock" | "log" | "faults"> {
   readonly carrier: Carrier;
-  readonly db: Database;
-  readonly doorbell: Doorbell;
-  readonly ids: Ids;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly faults: Faults;
 }
 
 export interface CarrierStats {

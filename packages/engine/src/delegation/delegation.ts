@@ -18,11 +18,11 @@ import { PMO_ACTOR } from "../batches/batch.ts";
 import type { Held } from "../calls/leases.ts";
 import { type HeldCall, holdCall } from "../calls/park.ts";
 import { isPossibleId } from "../cards/possible-id.ts";
-import type { Faults } from "../ports/faults.ts";
+import type { Ground } from "../ports/ground.ts";
 import { KEEP_AGENT } from "../registry/agents.sql.ts";
 import { LOCK_PROJECT } from "../registry/projects.sql.ts";
 import { noProject } from "../registry/with-project.ts";
-import type { Database, Queryer } from "../sql/database.ts";
+import type { Queryer } from "../sql/database.ts";
 import {
   bindAgents,
   CHOOSE_OUTPUT_BOX,
@@ -153,10 +153,7 @@ const partyOf = (projectId: string, row: PartyRow, profiles: ReadonlyMap<string,
   },
 });
 
-export interface DelegationDeps {
-  readonly db: Database;
-  readonly faults: Faults;
-}
+export type DelegationDeps = Pick<Ground, "db" | "faults">;
 
 export const createDelegation = ({ db, faults }: DelegationDeps): Delegation => ({
   async forCall(held, work) {

@@ -8,9 +8,7 @@
 import { burstOf, ToolplaneError } from "@toolplane/protocol";
 import type { ProjectLimits } from "@toolplane/protocol/registry";
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Database } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
 import {
   bindTokens,
   COUNT_OPEN,
@@ -40,10 +38,7 @@ export interface Admission {
   close(): void;
 }
 
-export interface AdmissionDeps {
-  readonly db: Database;
-  readonly doorbell: Doorbell;
-  readonly clock: Clock;
+export interface AdmissionDeps extends Pick<Ground, "db" | "doorbell" | "clock"> {
   /** How many calls may be open in the whole plane. */
 }
 
