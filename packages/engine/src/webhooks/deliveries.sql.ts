@@ -2,26 +2,19 @@
 // what there is room for, the first open delivery of each order; a failed one puts off all that wait for its webhook, so a receiver that
 // is away is asked by one request now and then.
 
+import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
 
-export interface DeliveryWrite {
-  readonly deliveryId: string;
-  readonly projectId: string;
-  readonly webhookId: string;
-  readonly orderKey: string;
-  readonly event: string;
-  readonly body: string;
-}
+const written = inputOf({
+  deliveryId: given<string>("text"),
+  projectId: given<string>("text"),
+  webhookId: given<string>("text"),
+  orderKey: given<string>("text"),
+  event: given<string>("text"),
+  body: given<string>("text"),
+});
 
-const written = setInput<DeliveryWrite>([
-  ["deliveryId", "text"],
-  ["projectId", "text"],
-  ["webhookId", "text"],
-  ["orderKey", "text"],
-  ["event", "text"],
-  ["body", "text"],
-]);
+export type DeliveryWrite = RowIn<typeof written>;
 export const bindDeliveries = written.bind;
 
 /** A webhook that was removed meanwhile gets none. */
