@@ -49,11 +49,11 @@ export { parseWith } from "./errors/parse-with.ts";
 export { describeSchemaIssue } from "./errors/schema-issue.ts";
 export { showName } from "./errors/show-name.ts";
 export {
+  badRequest,
   type ErrorDetail,
   isToolplaneError,
   ToolplaneError,
   UsageError,
-  badRequest,
   violation,
   type WireError,
 } from "./errors/toolplane-error.ts";

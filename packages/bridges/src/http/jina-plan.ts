@@ -5,7 +5,14 @@
 //        are not sent.
 //   JP3. Without the key a search is `auth_failed`; the reader is asked without it.
 
-import { badRequest, isRecord, type JsonObject, type JsonValue, resolveOptions, type ToolDefinition } from "@toolplane/protocol";
+import {
+  badRequest,
+  isRecord,
+  type JsonObject,
+  type JsonValue,
+  resolveOptions,
+  type ToolDefinition,
+} from "@toolplane/protocol";
 import type { HttpPlan, PlanMeans } from "./http-plan.ts";
 import { isJinaParameter, readerHeader } from "./jina-names.ts";
 import { type JinaSettings, readJina } from "./jina-options.ts";

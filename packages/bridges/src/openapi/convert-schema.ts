@@ -1,11 +1,11 @@
 // Schemas of OpenAPI as JSON Schema (2020-12), for the parameters of a tool.
 //   CS1. A reference stays a reference: what it names becomes a member of `$defs`, converted once for the whole document. Cycles
 //        therefore cost nothing, and the definition of an operation holds only what the operation needs.
-//   CS2. Known keywords are kept, all others dropped. What only a response has (`readOnly`) is left out.
+//   CS2. Known keywords are kept, all others dropped. Properties that only a response has (`readOnly`) are left out.
 //   CS3. The work is bounded: the depth of one schema, and how many schemas one operation needs.
 //   CS4. A pattern that cannot be checked in linear time is dropped, and the API itself checks the value.
 
-import { badRequest, type HashText, isRecord, type JsonObject, type JsonValue  } from "@toolplane/protocol";
+import { badRequest, type HashText, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import { cleanText } from "./clean-text.ts";
 import { type Located, type References, referenceIn } from "./references.ts";
 

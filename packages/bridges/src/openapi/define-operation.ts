@@ -1,6 +1,6 @@
 // From one operation of a document to one tool definition. The definition holds all that the executor needs.
 
-import { badRequest, isRecord, type JsonObject, type JsonValue, PROTOCOL_VERSION  } from "@toolplane/protocol";
+import { badRequest, isRecord, type JsonObject, type JsonValue, PROTOCOL_VERSION } from "@toolplane/protocol";
 import { leadsUpwards } from "../http/path-rules.ts";
 import type { HttpAuth } from "../http/plan-auth.ts";
 import { isJsonType } from "../http/write-body.ts";

@@ -1,9 +1,10 @@
 // A document becomes tools. Pure: what the document says, and what the configuration says about it.
-//   IM1. What cannot be imported is named with its reason; the rest is imported.
+//   IM1. An operation that cannot be imported is named with the reason; all others are imported.
 //   IM2. The same document gives the same definitions, in any order of its parts.
 //   IM3. The outcome holds nothing of the document but definitions and reasons: the document can be dropped.
 
-import { badRequest,
+import {
+  badRequest,
   definitionText,
   type HashText,
   isRecord,
@@ -12,7 +13,7 @@ import { badRequest,
   PROTOCOL_VERSION,
   type ToolDefinition,
   understandError,
- } from "@toolplane/protocol";
+} from "@toolplane/protocol";
 import { parseToolDefinition } from "@toolplane/protocol/registry";
 import { parseAuthScheme } from "../http/plan-auth.ts";
 import { createSchemaConverter } from "./convert-schema.ts";

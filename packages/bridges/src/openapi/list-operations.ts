@@ -1,6 +1,6 @@
 // The operations of a document, as far as they can be read: path, method, parameters of both levels, body, servers.
 
-import { badRequest, isRecord, type JsonObject, type JsonValue  } from "@toolplane/protocol";
+import { badRequest, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import { type Located, ownMember, type References } from "./references.ts";
 
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"] as const;

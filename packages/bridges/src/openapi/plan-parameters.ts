@@ -3,7 +3,7 @@
 //   PP2. Headers that belong to the connection, to the body or to the credential are not arguments. A required one of the first
 //        kind makes the operation unusable; the operation is then refused.
 
-import { badRequest, isRecord, type JsonObject, type JsonValue  } from "@toolplane/protocol";
+import { badRequest, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import type { HttpAuth } from "../http/plan-auth.ts";
 import { cleanText } from "./clean-text.ts";
 import type { ConvertedSchema, SchemaConverter } from "./convert-schema.ts";

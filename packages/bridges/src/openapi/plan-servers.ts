@@ -1,7 +1,7 @@
 // The address that an operation is sent to: the configuration's `base_url`, else the first server of the document. Servers of one
 // operation or one path stand above both, because they are where that operation really is.
 
-import { badRequest, isRecord, type JsonObject, type JsonValue  } from "@toolplane/protocol";
+import { badRequest, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import type { ListedOperation } from "./list-operations.ts";
 import { ownMember, shown } from "./references.ts";
 
@@ -37,7 +37,8 @@ const checkAddress = (address: string, documentUrl: string | undefined): string 
     );
   if (url.username !== "" || url.password !== "")
     throw badRequest("the address of its server holds a user or a password: set base_url and auth");
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw badRequest("its server is not an http or https address");
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw badRequest("its server is not an http or https address");
   url.search = "";
   url.hash = "";
   return url.href.replace(/\/+$/u, "");

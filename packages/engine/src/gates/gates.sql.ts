@@ -1,5 +1,5 @@
-// The gates in SQL. What a gate lets pass is decided from what is read here under the lock of its project (plan-passage.ts): a count in
-// the same statement as the lock would be of the moment before the lock.
+// The gates in SQL. These statements read under the lock of the project, and plan-passage.ts decides which calls may pass. The count is a
+// statement of its own: in the statement that takes the lock it would see the state before the lock.
 
 import { HOLDER, IS_DUE, mayRun, SESSION_STATE, take } from "../calls/lease.sql.ts";
 import { walkQueued } from "../calls/walk-queued.sql.ts";

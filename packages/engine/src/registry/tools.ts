@@ -76,7 +76,7 @@ export interface ListToolsRequest extends PageRequest {
 
 export interface DeleteToolOptions {
   readonly by?: Actor | undefined;
-  /** Its program no longer has it and may bring it back. What a person deletes only a person brings back. */
+  /** The program no longer has the tool and may register it again. A tool that a person deleted only comes back by a person. */
   readonly byProgram?: boolean | undefined;
 }
 

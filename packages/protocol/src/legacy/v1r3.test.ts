@@ -123,7 +123,11 @@ describe("the older version at the boundary", () => {
 
   test("only the older version is adapted", () => {
     expect(isLegacySubject(COMMAND)).toBe(true);
-    for (const subject of ["cg.v1r4.demo.public.cmd.tool.text.run", "cg.v1r2.demo.public.cmd.tool.text.run", "nonsense"]) {
+    for (const subject of [
+      "cg.v1r4.demo.public.cmd.tool.text.run",
+      "cg.v1r2.demo.public.cmd.tool.text.run",
+      "nonsense",
+    ]) {
       expect(isLegacySubject(subject)).toBe(false);
       expect(() => adaptLegacyRequest({ subject, headers: {}, identity, payload }, ids)).toThrow(refused);
     }

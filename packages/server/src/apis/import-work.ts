@@ -93,7 +93,8 @@ const open = (document: ImportWork["document"]): Files => {
   try {
     return openFiles(document.file);
   } catch (error) {
-    if (!(error instanceof ToolplaneError)) throw badRequest(`the file ${document.file} is not there or cannot be read`);
+    if (!(error instanceof ToolplaneError))
+      throw badRequest(`the file ${document.file} is not there or cannot be read`);
     throw error;
   }
 };
