@@ -41,18 +41,14 @@ export interface ClaimedDeliveryRow {
   readonly secret: string;
 }
 
-/** What a process sends at this moment to one receiver for one project. */
-export interface LineUnderWay {
-  readonly projectId: string;
-  readonly receiver: string;
-  readonly count: number;
-}
+const underWay = inputOf({
+  projectId: given<string>("text"),
+  receiver: given<string>("text"),
+  count: given<number>("integer"),
+});
 
-const underWay = setInput<LineUnderWay>([
-  ["projectId", "text"],
-  ["receiver", "text"],
-  ["count", "integer"],
-]);
+/** What a process sends at this moment to one receiver for one project. */
+export type LineUnderWay = RowIn<typeof underWay>;
 export const bindUnderWay = underWay.bind;
 
 /**
