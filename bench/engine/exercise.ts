@@ -56,5 +56,5 @@ export const exerciseEverything = async ({ engine, aside }: Scene, calls: number
   await aside.query({ name: "", text: RESUME_AGENTS }, [PROJECT]);
 
   await engine.expire();
-  await engine.stats();
+  await engine.depths();
 };

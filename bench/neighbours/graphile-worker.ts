@@ -2,12 +2,11 @@
 // (worker.graphile.org/docs/performance: concurrentJobs 24, localQueue 500, completeJobBatchDelay 0). It deletes a job when it
 // is done, so the task stores its result itself.
 
-import { randomUUID } from "node:crypto";
 import { Logger, makeWorkerUtils, run, type WorkerUtils } from "graphile-worker";
 import { Pool } from "pg";
 import { MAKE_RESULTS, STORE_RESULT } from "./results.sql.ts";
-import { listenForResults } from "./results.ts";
-import { ARGUMENTS, type Caller, type Config, checkEcho, type Worker } from "./shapes.ts";
+import { openListeningCaller } from "./results.ts";
+import { ARGUMENTS, type Caller, type Config, type Worker } from "./shapes.ts";
 import { sendTogether } from "./together.ts";
 
 const TASK = "echo";
@@ -57,20 +56,7 @@ const openCallerWith = async (
   send: (utils: WorkerUtils) => (id: string) => Promise<void>,
 ): Promise<Caller> => {
   const utils = await makeWorkerUtils({ connectionString: databaseUrl, logger });
-  const results = await listenForResults(databaseUrl);
-  const sendOne = send(utils);
-  return {
-    async call() {
-      const id = randomUUID();
-      const result = results.of(id);
-      await sendOne(id);
-      checkEcho(await result);
-    },
-    async close() {
-      await results.close();
-      await utils.release();
-    },
-  };
+  return openListeningCaller(databaseUrl, send(utils), async () => utils.release());
 };
 
 const payloadOf = (id: string): Payload => ({ id, arguments: ARGUMENTS });

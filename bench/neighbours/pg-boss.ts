@@ -1,11 +1,10 @@
 // pg-boss: jobs by `insert` in batches, a worker with a large batch, a result per job, woken by LISTEN/NOTIFY. Settings as its
 // documentation recommends for throughput and low latency (docs/api/workers.md: batchSize, perJobResults, useListenNotify).
 
-import { randomUUID } from "node:crypto";
 import { PgBoss } from "pg-boss";
 import { TELL_COMPLETED_JOBS } from "./results.sql.ts";
-import { listenForResults } from "./results.ts";
-import { ARGUMENTS, type Caller, CONCURRENCY, type Config, checkEcho, type Worker } from "./shapes.ts";
+import { openListeningCaller } from "./results.ts";
+import { ARGUMENTS, type Caller, CONCURRENCY, type Config, type Worker } from "./shapes.ts";
 import { sendTogether } from "./together.ts";
 
 const QUEUE = "echo";
@@ -38,20 +37,7 @@ const openCallerWith = async (
   send: (boss: PgBoss) => (id: string) => Promise<void>,
 ): Promise<Caller> => {
   const boss = await startBoss(config, false);
-  const results = await listenForResults(config.databaseUrl ?? "");
-  const sendOne = send(boss);
-  return {
-    async call() {
-      const id = randomUUID();
-      const result = results.of(id);
-      await sendOne(id);
-      checkEcho(await result);
-    },
-    async close() {
-      await results.close();
-      await boss.stop();
-    },
-  };
+  return openListeningCaller(config.databaseUrl ?? "", send(boss), () => boss.stop());
 };
 
 /** One `send` per call. */

@@ -49,7 +49,7 @@ class Gateway:
         try:
             answer = json.loads(reply.data)
         except ValueError:
-            raise NoAnswer(f"{operation} was answered with something that is no JSON") from None
+            raise NoAnswer(f"{operation} was answered with something that is not JSON") from None
         if status < 300:
             return answer, int(reply.headers.get("CG-Timestamp", "0"))
         error = answer.get("error") or {}
@@ -87,14 +87,14 @@ class Command:
         for name in REQUIRED:
             if not self.headers.get(name, "").strip():
                 return f"{name} is missing"
-        return None if isinstance(self.payload, dict) else "the payload is no JSON object"
+        return None if isinstance(self.payload, dict) else "the payload is not a JSON object"
 
     def outgoing(self, **more):
         """The headers of an answer: the command's own, with a span of our own."""
         return {**self.headers, "traceparent": child_span(self.headers.get("traceparent")), **more}
 
     def malformed(self):
-        """What is wrong with the command itself. The plane never sends such a one; whoever reaches the bus may."""
+        """What is wrong with the command itself. The plane never sends such a command; another client of the bus may."""
         said = {"CG-Project-Id": self.project, "CG-Channel-Id": self.channel}
         if any(self.headers.get(name, token) != token for name, token in said.items()):
             return "bad_request", "the headers contradict the subject"
@@ -109,13 +109,13 @@ class Command:
             return "bad_request", "after_execution is neither suspend nor terminate"
         counts = [self.headers.get("CG-Turn-Epoch") or "0", self.headers.get("CG-Recursion-Depth", "0")]
         if not all(count.isascii() and count.isdigit() for count in counts):
-            return "bad_request", "the epoch or the depth is no number"
+            return "bad_request", "the epoch or the depth is not a number"
         if self.headers.get("traceparent") and not SPAN.fullmatch(self.headers["traceparent"]):
             return "bad_request", "traceparent cannot be read"
         return None
 
     def fault(self, card):
-        """Why it cannot be run. Who checks cannot be tricked into running something else."""
+        """Why it cannot be run. A service that checks this cannot be tricked into running something else."""
         malformed = self.malformed()
         if malformed:
             return malformed

@@ -39,7 +39,7 @@ REMEMBERED = 1000  # plain: results that are reported again when their command c
 
 
 def count_letters(arguments, over):
-    """The business. `over` is set when nobody waits for the result any more."""
+    """The business. `over` is set when no caller waits for the result any more."""
     over.wait(arguments.get("seconds", 0))
     letters = [letter for letter in arguments["text"].lower() if letter.isalpha()]
     return {"letters": len(letters), "different": len(set(letters))}

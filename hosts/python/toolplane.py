@@ -1121,7 +1121,7 @@ class Service:
             raise ToolError("bad_request", "after_execution is neither suspend nor terminate")
         counts = [call.headers.get("cg-turn-epoch") or "0", call.headers.get("cg-recursion-depth", "0")]
         if not all(count.isascii() and count.isdigit() for count in counts):
-            raise ToolError("protocol_violation", "CG-Turn-Epoch or CG-Recursion-Depth is no number")
+            raise ToolError("protocol_violation", "CG-Turn-Epoch or CG-Recursion-Depth is not a number")
         if "traceparent" in call.headers and not SPAN.fullmatch(call.headers["traceparent"]):
             raise ToolError("protocol_violation", "traceparent cannot be read")
         item = self.tools.get(payload["tool_name"])

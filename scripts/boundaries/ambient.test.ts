@@ -47,7 +47,7 @@ describe("[REPO-1-8] time, ids and randomness are passed in", () => {
     },
   );
 
-  test("a ports folder elsewhere is no excuse", () => {
+  test("a ports folder elsewhere is not an excuse", () => {
     expect(rulesFor("packages/protocol/src/ports/clock.ts", "Date.now();")).toHaveLength(1);
   });
 });

@@ -205,7 +205,7 @@ describe.each(["the plane itself", "HTTP", "NATS"] as const)("actions over %s", 
     expect((await acks("h9", 1))[0]?.ack).toMatchObject({ status: "accepted" });
   });
 
-  test("[DOOR-9-1] a payload that is no object is no action: nothing is made, and the next action is carried out", async () => {
+  test("[DOOR-9-1] a payload that is not an object is not an action: nothing is made, and the next action is carried out", async () => {
     const count = async () => (await plane.engine.turns.list(plane.projectId, { agentId: "bob" })).items.length;
     const [before, dead] = [await count(), await deadLetters()];
     const none = [[1], null, "text", 7] as unknown as readonly JsonObject[];

@@ -1,11 +1,11 @@
 // Readers of the event log that keep nothing but a position. Whatever transactions are open, an event that is committed is read at
 // once, every event is read once, and what happened after another thing was committed is read after it.
 
-import type { Queryer } from "@toolplane/engine";
 import { createEventLog } from "@toolplane/engine/internal";
-import { appendMessages, createLatch } from "@toolplane/testkit";
+import { appendMessages } from "@toolplane/testkit";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type OpenTransaction, openTransaction } from "./open-transaction.ts";
 import { openPostgresHarness, type PostgresHarness } from "./postgres-harness.ts";
 
 let harness: PostgresHarness;
@@ -21,30 +21,6 @@ const eventOf = (project: string, payload: string) => ({
   headers: {},
   payload,
 });
-
-interface OpenTransaction {
-  readonly tx: Queryer;
-  commit(): Promise<void>;
-}
-
-/** A transaction that has an id and stays open until it is told to end. */
-const begin = async (): Promise<OpenTransaction> => {
-  const end = createLatch();
-  const { promise, resolve } = Promise.withResolvers<Queryer>();
-  const ended = harness.db.transaction(async (tx) => {
-    await tx.query({ name: "test.xid", text: "select pg_current_xact_id()" });
-    resolve(tx);
-    await end.opened;
-  });
-  const tx = await promise;
-  return {
-    tx,
-    commit: async () => {
-      end.open();
-      await ended;
-    },
-  };
-};
 
 const publish = (project: string, ...payloads: readonly string[]): Promise<unknown> =>
   harness.db.transaction((tx) =>
@@ -74,7 +50,7 @@ const openReader = async (project: string, limit = 200, from?: string) => {
 };
 
 test("[ARCH-6-E1] a transaction that stays open elsewhere in the database holds no reader of events up", async () => {
-  const elsewhere = await begin();
+  const elsewhere = await openTransaction(harness.db);
   const reader = await openReader("p_elsewhere");
   await publish("p_elsewhere", "one");
   expect(await reader.read()).toEqual(["one"]);
@@ -86,7 +62,7 @@ test("[ARCH-6-E1] a transaction that stays open elsewhere in the database holds 
 });
 
 test("[ARCH-6-E1] an event that is committed late is read late, once, also by a reader that comes back with its position", async () => {
-  const late = await begin();
+  const late = await openTransaction(harness.db);
   await appendMessages(late.tx, [eventOf("p_back", "late 1"), eventOf("p_back", "late 2")]);
   const reader = await openReader("p_back", 1, "0");
   await publish("p_back", "early");
@@ -100,7 +76,7 @@ test("[ARCH-6-E1] an event that is committed late is read late, once, also by a 
 });
 
 test("[ARCH-6-E2] a position of an earlier version goes on with what that version had not shown", async () => {
-  const late = await begin();
+  const late = await openTransaction(harness.db);
   const [open] = await late.tx.query<{ xid: string }>({
     name: "test.own-xid",
     text: "select pg_current_xact_id()::text as xid",
@@ -146,7 +122,7 @@ test("[ARCH-6-E1] however transactions overlap, each event is read once, and aft
             event.committedAt = clock++;
             written.push(event);
           } else {
-            const open = slots.get(slot) ?? { open: await begin(), mine: [] };
+            const open = slots.get(slot) ?? { open: await openTransaction(harness.db), mine: [] };
             slots.set(slot, open);
             await appendMessages(open.open.tx, [eventOf(project, event.name)]);
             open.mine.push(event);

@@ -1,11 +1,11 @@
 // Events of transactions that end in another order than they began. A reader of the log skips nothing and reads nothing
 // twice, and what is rolled back was never there (I3).
 
-import type { Queryer } from "@toolplane/engine";
 import { createEventLog } from "@toolplane/engine/internal";
-import { appendMessages, createLatch, eventually } from "@toolplane/testkit";
+import { appendMessages, eventually } from "@toolplane/testkit";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type OpenTransaction, openTransaction } from "./open-transaction.ts";
 import { openPostgresHarness, type PostgresHarness, type PostgresProcess } from "./postgres-harness.ts";
 
 let harness: PostgresHarness;
@@ -24,43 +24,16 @@ const eventOf = (project: string, payload: string) => ({
   payload,
 });
 
-interface OpenTransaction {
-  readonly tx: Queryer;
-  commit(): Promise<void>;
-  rollBack(): Promise<void>;
-}
-
 const begun: OpenTransaction[] = [];
 
-/** A transaction that stays open until it is told how to end. */
-const begin = async (process: PostgresProcess): Promise<OpenTransaction> => {
-  const end = createLatch();
-  const undo = new RangeError("rolled back on purpose");
-  let failure: RangeError | undefined;
-  const { promise, resolve } = Promise.withResolvers<Queryer>();
-  const ended = process.db
-    .transaction(async (tx) => {
-      resolve(tx);
-      await end.opened;
-      if (failure !== undefined) throw failure;
-    })
-    .catch(() => {});
-  const tx = await promise;
-  const transaction = {
-    tx,
-    commit: async () => {
-      end.open();
-      await ended;
-      process.doorbell.ring("messages");
-    },
-    rollBack: async () => {
-      failure = undo;
-      end.open();
-      await ended;
-    },
-  };
+const begin = async ({ db, doorbell }: PostgresProcess): Promise<OpenTransaction> => {
+  const transaction = await openTransaction(db);
   begun.push(transaction);
-  return transaction;
+  const commit = async (): Promise<void> => {
+    await transaction.commit();
+    doorbell.ring("messages");
+  };
+  return { ...transaction, commit };
 };
 
 /** Reads on from a position, until as many as wanted have come. */

@@ -99,7 +99,7 @@ test("certificates: the server's by its authority, ours when the server asks for
   });
 });
 
-test("a server without TLS, a host nobody knows, something that is no NATS: none is told that nobody answers", async () => {
+test("a server without TLS, a host nobody knows, something that is not NATS: none is told that nobody answers", async () => {
   using made = createTestCertificates();
   await using server = await startNats();
   const other = createServer((socket) => socket.end("SSH-2.0-other\r\n"));
@@ -109,7 +109,7 @@ test("a server without TLS, a host nobody knows, something that is no NATS: none
     [{ url: tlsOf(server) }, "has no TLS; use a nats:// address"],
     [{ url: server.url, tls: { ca: made.ca } }, "has no TLS; use a nats:// address"],
     [{ url: "nats://nobody.invalid" }, "is not known; correct the address"],
-    [{ url: `nats://127.0.0.1:${port}` }, "is no NATS server, or shuts us out"],
+    [{ url: `nats://127.0.0.1:${port}` }, "is not a NATS server, or shuts us out"],
   ];
   for (const [options, sentence] of cases)
     expect(await failure(options)).toMatchObject({

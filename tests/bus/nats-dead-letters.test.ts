@@ -61,7 +61,7 @@ describe("a dead letter that cannot be kept", () => {
 const LINE = "NATS/1.0\r\n";
 const big = "x".repeat(70_000);
 const GARBAGE: readonly (readonly [string, Partial<RawMessage>, string, string])[] = [
-  ["bytes that are no text", { payload: Uint8Array.of(0xff, 0xfe, 65) }, "the payload is not text", "\uFFFD\uFFFDA"],
+  ["bytes that are not text", { payload: Uint8Array.of(0xff, 0xfe, 65) }, "the payload is not text", "\uFFFD\uFFFDA"],
   ["a NUL", { payload: "a\0b" }, "the payload is not text", "a\uFFFDb"],
   ["a surrogate in UTF-8", { payload: Uint8Array.of(0xed, 0xa0, 0x80) }, "the payload is not text", "\uFFFD"],
   ["a lot of bytes", { payload: `${big}\0` }, "the payload is not text", "x"],

@@ -212,7 +212,7 @@ test("[ARCH-6-35] one message that cannot leave now does not hold up the others"
   await relay.stop();
 });
 
-test("[ARCH-6-35] a command that only its receiver misses is no outage: it waits, and the relay does not", async () => {
+test("[ARCH-6-35] a command that only its receiver misses is not an outage: it waits, and the relay does not", async () => {
   const unheard = () =>
     new ToolplaneError("upstream_unavailable", "no service listens", { detail: { reason: "unheard" } });
   bus.script(({ payload }) => (payload === "unheard" ? unheard() : undefined));

@@ -115,7 +115,7 @@ test("[ENG-clock] a process whose clock jumps back or forth moves no deadline", 
   expect(await t.engine.calls.settle(resultFor(call))).toMatchObject({ status: "success" });
 });
 
-test("[ENG-not-before-bounds] a time to start that is no time, or never comes, is refused and nothing is written", async () => {
+test("[ENG-not-before-bounds] a time to start that is not a time, or never comes, is refused and nothing is written", async () => {
   await using t = await startTestEngine();
   const call = (notBeforeMs: number) => () =>
     t.engine.calls.dispatch({ projectId: t.projectId, toolName: "safe", arguments: {}, notBeforeMs });

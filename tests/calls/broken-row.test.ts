@@ -22,7 +22,7 @@ test("[ENG-expiry-isolated] a due call that cannot be ended is put off and logge
   expect(await t.engine.expire(2)).toMatchObject({ looked: 0 });
 });
 
-test("[ENG-expiry-isolated] a written result card nobody can read is no result, and its call ends without it", async () => {
+test("[ENG-expiry-isolated] a written result card nobody can read is not a result, and its call ends without it", async () => {
   await using t = await startTestEngine();
   const { facts } = await dispatchAndClaim(t, "unsafe");
   await meddle(t, "addOddResultCard", [facts.projectId, facts.toolCallId]);

@@ -170,7 +170,7 @@ test("[ENG-events-1] a call that is given up ends as dead, with its dead letter"
     "leased running 1",
     "dead failed 1 outcome_unknown",
   ]);
-  // One that merely took too long is no dead letter.
+  // One that merely took too long is not a dead letter.
   const slow = await dispatchAndClaim(t, "safe");
   await letPass(t, slow.facts.toolCallId, "run");
   await t.engine.expire();

@@ -151,13 +151,11 @@ test.each([365 * 86_400, Number.POSITIVE_INFINITY])(
   },
 );
 
-test("[ENG-stats] stats count what is open, from the live rows alone", async () => {
+test("[ENG-stats] depths count what is open, from the live rows alone", async () => {
   await using t = await startTestEngine();
   await t.engine.calls.dispatch({ projectId: t.projectId, toolName: "safe", arguments: {} });
-  const running = await dispatchAndClaim(t, "unsafe");
-  const stats = await t.engine.stats();
-  expect(stats.calls).toMatchObject({ queued: 0, running: 2, overdue: 0 });
-  await t.engine.calls.settle(resultFor(running));
-  expect((await t.engine.stats()).calls.running).toBe(1);
-  expect(stats.coalescers.dispatch).toMatchObject({ items: 2, waiting: 0, rescued: 0 });
+  const settled = await dispatchAndClaim(t, "unsafe");
+  await t.engine.calls.settle(resultFor(settled));
+  const { calls } = await t.engine.depths();
+  expect(calls).toMatchObject([{ status: "running", calls: 1, limited: 0 }]);
 });

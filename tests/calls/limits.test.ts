@@ -317,7 +317,7 @@ test("[LIM-break-2] failures open the breaker for every process, and a trial clo
   const refused = other.calls.dispatch({ projectId: t.projectId, toolName: "broken", arguments: {} });
   await expect(refused).rejects.toMatchObject({ code: "breaker_open", detail: { closes_at: expect.any(String) } });
   await register("shaky", { breaker: { ...breaker, open_seconds: 0.05 } });
-  // A run that began before the breaker opened is no trial, and its end decides nothing.
+  // A run that began before the breaker opened is not a trial, and its end decides nothing.
   await askMany("shaky", 1);
   const old = await claim("shaky", { max: 1 });
   await failFive("shaky");
@@ -389,7 +389,7 @@ test("[LIM-break-3] a target lets one call through as a trial, and its success c
   );
   const take = (engine: Engine, max: number, waitMs = 0) =>
     engine.calls.claim({ projectId, target: "both", holder: "h", max }, waitMs);
-  // A run that began before the breaker opened is no trial, however long it takes.
+  // A run that began before the breaker opened is not a trial, however long it takes.
   expect(await take(t.engine, 1)).toHaveLength(1);
   for (const call of await take(t.engine, 5)) await failWith(call, BUSY);
   const trial = await take(other, 5, WAIT_MS);

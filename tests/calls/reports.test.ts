@@ -121,7 +121,7 @@ const wrongCards: readonly (readonly [string, (card: Card) => unknown, string])[
     "bad_request",
   ],
   [
-    "a content that is no result",
+    "a content that is not a result",
     (card) => ({ ...card, content: { __type__: "TextContent", text: "x" } }),
     "protocol_violation",
   ],

@@ -35,7 +35,7 @@ test("[ARCH-6-5] commands of claimed calls are acknowledged, those of queued one
   const taken = (await claim(t, 25)).map(({ facts }) => facts.toolCallId);
   await eventually(() => carrier.waiting.length === 15);
   expect(idsOf(carrier).some((id) => taken.includes(id))).toBe(false);
-  const figures = (await t.engine.stats()).carrier?.answered;
+  const figures = t.engine.carried?.stats().answered;
   expect(figures?.acknowledged).toBe(25);
   // Whatever was looked at and still waits can be taken by a service at once.
   await eventually(async () => (await claim(t, 15)).length === 15);

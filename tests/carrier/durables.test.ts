@@ -21,7 +21,7 @@ test("[API-5-2] [NATS-SEC-1] a pair that a service attaches to has a durable of 
   await t.engine.tools.upsertTool("other", toolUpload({ name: "draw", target: "canvas" }));
   expect(await attach(t, "canvas", "other")).toBe("tool_canvas__other");
   expect([...carrier.durables]).toEqual([PMO, [...durableOf("other", "canvas")]]);
-  expect((await t.engine.stats()).carrier?.durables).toBe(2);
+  expect(t.engine.carried?.stats().durables).toBe(2);
   await expect(attach(t, "canvas", "nowhere")).rejects.toMatchObject({ code: "not_found" });
   await expect(attach(t, "a__b")).rejects.toMatchObject({
     code: "protocol_violation",
@@ -50,7 +50,7 @@ test("[API-5-2] a carrier that was away and lost everything has all of them agai
   carrier.wipe();
   carrier.away(true);
   await t.engine.calls.dispatch({ projectId: t.projectId, toolName: "safe", arguments: {} });
-  await eventually(async () => ((await t.engine.stats()).carrier?.relay.outages ?? 0) > 0);
+  await eventually(() => (t.engine.carried?.stats().relay.outages ?? 0) > 0);
   carrier.away(false);
   await eventually(() => carrier.durables.size === 2);
 });
@@ -120,7 +120,7 @@ test("[ARCH-6-5] commands nobody fetches are thrown away, and published again wh
   // One is claimed in the database: what lies on the carrier for this pair is of no use to anybody.
   await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "here", max: 1 });
   await eventually(() => carrier.waiting.length === 0);
-  expect((await t.engine.stats()).carrier?.answered).toMatchObject({ acknowledged: 0, returned: 0 });
+  expect(t.engine.carried?.stats().answered).toMatchObject({ acknowledged: 0, returned: 0 });
   await attach(t, "test");
   await eventually(() => carrier.waiting.length === 1);
   expect(carrier.waiting[0]?.headers["CG-Tool-Call-Id"]).toBe(toolCallId);

@@ -83,7 +83,7 @@ export const openMortalRelay = async (ground: NatsGround, calls: number, events:
         return rows.length === 0;
       });
       // The sweeper looks at everything once when its process starts.
-      await eventually(async () => ((await engine.stats()).carrier?.answered.looks ?? 0) >= 2);
+      await eventually(() => (engine.carried?.stats().answered.looks ?? 0) >= 2);
       await wait?.();
       await engine.close();
     },

@@ -19,7 +19,7 @@ beforeAll(async () => {
   t = await startTestEngine({ carrier: await ground.carrier(), watchdog: true });
   other = await t.another({ carrier: await ground.carrier() });
   durable = await t.engine.attach({ projectId: t.projectId, target: "test" });
-  await eventually(async () => ((await t.engine.stats()).carrier?.durables ?? 0) === 2);
+  await eventually(() => (t.engine.carried?.stats().durables ?? 0) === 2);
 });
 afterAll(async () => {
   over.abort();
@@ -83,12 +83,12 @@ test("[ARCH-6-5] after calls were claimed in the database the stream is empty ag
   const stopping = new AbortController();
   onTestFinished(() => stopping.abort());
   const ran: string[] = [];
-  const read = async () => [await t.engine.stats(), await other.stats()].map(({ carrier }) => carrier);
+  const read = () => [t.engine, other].map(({ carried }) => carried?.stats());
   const sum = (
-    figures: Awaited<ReturnType<typeof read>>,
+    figures: ReturnType<typeof read>,
     pick: (carrier: NonNullable<(typeof figures)[number]>) => number,
   ): number => figures.reduce((total, carrier) => total + (carrier === undefined ? 0 : pick(carrier)), 0);
-  const before = await read();
+  const before = read();
   const takenBefore = await ground.taken("cmd");
   const serving = [serveHere(t.engine, stopping.signal, ran), serveHere(other, stopping.signal, ran)];
   const ids = await askMany(200);
@@ -99,7 +99,7 @@ test("[ARCH-6-5] after calls were claimed in the database the stream is empty ag
   stopping.abort();
   await Promise.all(serving);
   expect([...ran].sort()).toEqual([...ids].sort());
-  const after = await read();
+  const after = read();
   const more = (pick: Parameters<typeof sum>[1]): number => sum(after, pick) - sum(before, pick);
   expect((await ground.taken("cmd")) - takenBefore).toBe(200);
   // NATS may deliver a command twice, and then it is acknowledged twice. An engine that has not heard of the durable yet throws the
@@ -177,7 +177,7 @@ test("[API-5-2] a server that lost its disk has streams and durables again, and 
   const commands: Delivery[] = [];
   const fetchOne = () => link.commands(durable).fetch({ max: 1, waitMs: 500 });
   await eventually(async () => commands.push(...(await fetchOne().catch(() => []))) > 0);
-  // The lost command is no lost call: the watchdog publishes it again, sooner or later than the other one comes here, and
+  // The lost command is not a lost call: the watchdog publishes it again, sooner or later than the other one comes here, and
   // a service that claims in the database finds it.
   expect([id, second]).toContain(commands[0]?.headers[HEADERS.toolCallId]);
   const claimed = await t.engine.calls.claim({ projectId: t.projectId, target: "test", holder: "here", max: 2 });

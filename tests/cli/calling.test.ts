@@ -131,7 +131,7 @@ describe("toolplane call", () => {
     ["an unknown tool", ["call", "nope"], 1, /^toolplane: not_found: project demo has no tool nope; /],
     ["an unknown project", ["call", "echo", "--project", "nowhere"], 1, /^toolplane: not_found: /],
     [
-      "arguments that are no object",
+      "arguments that are not an object",
       ["call", "echo", "[1]"],
       1,
       /^toolplane: bad_request: arguments: must be an object/,

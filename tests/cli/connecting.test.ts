@@ -100,7 +100,7 @@ test("[API-2-K23] a redirect is not followed: the token stays where it was sent"
   expect(other.seen).toEqual([`Bearer ${stack.token}`]);
 });
 
-test("a server that is no Toolplane is recognised", async () => {
+test("a server that is not Toolplane is recognised", async () => {
   const other = await listen(() => ({ status: 200, body: "<html>hello</html>" }));
   const { code, err } = await stack.run(["projects", "list", "--url", other.url]);
   expect([code, err]).toEqual([
@@ -123,7 +123,7 @@ test("[API-2-13] --json is JSON on both streams", async () => {
   expect((JSON.parse(err) as { error: object }).error).toMatchObject({ code: "not_found" });
 });
 
-test("[API-2-15] output that is no terminal has no colours", async () => {
+test("[API-2-15] output that is not a terminal has no colours", async () => {
   const { out } = await stack.run(["tools", "show", "sleep"], { env: { NO_COLOR: "" } });
   expect(out).not.toContain("\u001b");
 });

@@ -52,7 +52,7 @@ const afterDeath = async (text: string, values: unknown[]) => {
   const rows = await queryTestDatabase(server.url, text, values);
   // The engine finds its way back before the next step.
   const isBack = () =>
-    engine.stats().then(
+    engine.databaseNow().then(
       () => true,
       (error: unknown) => isToolplaneError(error) && error.code !== "storage_error",
     );

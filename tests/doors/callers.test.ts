@@ -142,7 +142,7 @@ describe("the caller", () => {
     expect(await fingerprint(http.t)).toBe(before);
   });
 
-  test("[DOOR-9-1] a payload that is no object makes no turn, no call and no action", async () => {
+  test("[DOOR-9-1] a payload that is not an object makes no turn, no call and no action", async () => {
     const before = await fingerprint(http.t);
     const paths = ["/agents/ann/turns", "/agents/ann/actions", "/calls", "/reports", "/cards"];
     for (const path of paths)

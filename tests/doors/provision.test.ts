@@ -57,7 +57,7 @@ const CASES: readonly (readonly [JsonObject, string])[] = [
   [{ action: "ensure" }, "missing_agent_id"],
   [{ action: "derive", agent_id: "w2" }, "missing_derived_from"],
   [{ action: "ensure", agent_id: "w2", tags: "a" }, "invalid_tags"],
-  // Metadata that is no object is refused when the action is admitted (13.1), with the same code.
+  // Metadata that is not an object is refused when the action is admitted (13.1), with the same code.
 ];
 
 test.each([

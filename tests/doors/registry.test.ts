@@ -37,13 +37,13 @@ describe("an upload of a tool", () => {
 
   const array = { type: "object", properties: { list: { anyOf: [{ type: "array" }] } } };
   test.each<[string, unknown, string?]>([
-    ["[UTP-5.2-1] a root that is no mapping", [SOUND]],
+    ["[UTP-5.2-1] a root that is not a mapping", [SOUND]],
     ["[UTP-5.2-2] no name", without("tool_name")],
     ["[UTP-5.2-2] a blank name", { ...SOUND, tool_name: "  " }],
     ["[UTP-5.2-3] no target_subject", without("target_subject")],
     ["[UTP-5.2-3] no after_execution", without("after_execution")],
     ["[UTP-5.2-3] a blank after_execution", { ...SOUND, after_execution: "" }],
-    ["[UTP-5.2-3] parameters that are no object", parameters("none")],
+    ["[UTP-5.2-3] parameters that are not an object", parameters("none")],
     ["[UTP-5.2-3] options that are a list", { ...SOUND, options: [] }],
     ["[UTP-5.2-4] an unknown key", { ...SOUND, surprise: 1 }, "surprise"],
     ["[UTP-5.2-4] an unknown option", { ...SOUND, options: { surprise: 1 } }, "surprise"],

@@ -96,7 +96,7 @@ describe("an agent", () => {
   test.each([
     ["[UTP-5.6-2] an id of two tokens", { agent_id: "a.b", profile_name: "First" }, 400],
     ["[UTP-5.6-2] a wildcard as worker_target", { agent_id: "x", profile_name: "First", worker_target: ">" }, 400],
-    ["[UTP-5.6-2] a box that is no UUID", { agent_id: "x", profile_box_id: "box" }, 400],
+    ["[UTP-5.6-2] a box that is not a UUID", { agent_id: "x", profile_box_id: "box" }, 400],
     ["[UTP-13.2-4] no profile", { agent_id: "x" }, 400],
     ["[UTP-13.2-4] [UTP-13.2-E10] a profile nobody knows", { agent_id: "x", profile_name: "Ghost" }, 404],
   ])("with %s is refused, and nothing is written", async (_name, body, status) => {

@@ -100,7 +100,7 @@ test.each([
   ["[UTP-10.3-2] a tool that the profile does not allow", { tool: "safe", arguments: {} }, "auth_failed"],
   ["[UTP-10.3-4] a tool that is not there", { tool: "nowhere", arguments: {} }, "not_found"],
   ["[UTP-10.3-3] arguments that break the parameters", { tool: "exact", arguments: { n: "one" } }, "bad_request"],
-  ["[UTP-10.3-3] arguments that are no JSON", { tool: "exact", arguments: "{n:" }, "bad_request"],
+  ["[UTP-10.3-3] arguments that are not JSON", { tool: "exact", arguments: "{n:" }, "bad_request"],
 ])("[UTP-10.3-5] %s gets one failed result, and the turn goes on", async (_name, call, code) => {
   const { status, results } = await turnOf([call]);
   expect(results).toMatchObject([refused(code)]);

@@ -172,7 +172,7 @@ describe("identity in a payload", () => {
     ["the agent in another case", { agent_id: "SYS.API" }],
     ["another turn", { agent_turn_id: "turn_of_another" }],
     ["a later epoch", { turn_epoch: 1 }],
-    ["an epoch that is no number", { turn_epoch: "first" }],
+    ["an epoch that is not a number", { turn_epoch: "first" }],
     ["another step", { step_id: "step_of_another" }],
     ["a call that does not exist", { tool_call_id: "tc_of_nobody" }],
     ["another project than the subject's", { project_id: "elsewhere" }],
@@ -180,11 +180,16 @@ describe("identity in a payload", () => {
     ["another trace", { trace_id: "3".repeat(32) }],
     ["another depth", { recursion_depth: 7 }],
     ["an agent that is an object", { agent_id: { id: "boss" } }],
-    ["no agent at all", { agent_id: "" }],
-    ["no epoch at all", { turn_epoch: null }],
     ["an inline result", { result: { vowels: 3 } }],
   ];
-  test.each(forged)("[PAYLOAD-3] a report with %s is refused and settles nothing", async (_, more) => {
+  const lacking: typeof forged = ["agent_id", "agent_turn_id", "turn_epoch", "tool_call_id"].map((field) => [
+    `no ${field} at all`,
+    { [field]: null },
+  ]);
+  test.each([
+    ...forged.map((one) => ["[PAYLOAD-3]", ...one] as const),
+    ...lacking.map((one) => ["[UTP-D27-3]", ...one] as const),
+  ])("%s a report with %s is refused and settles nothing", async (_rule, _, more) => {
     const { status, error } = await ask("report", { ...callback(), ...more });
     expect({ status, error }).toMatchObject({ error: { code: expect.any(String) } });
     expect(status).toBeLessThan(500);

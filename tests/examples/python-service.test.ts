@@ -65,7 +65,7 @@ describe("results", () => {
   );
 
   test.each(["nan", "object", "cycle", "bytes"])(
-    "[HOSTPY-1] a result that is no JSON (%s) fails with its own code",
+    "[HOSTPY-1] a result that is not JSON (%s) fails with its own code",
     async (kind) => {
       const { status, error } = await outcome("unspeakable", { kind });
       expect([status, (error as { code: string }).code]).toEqual(["failed", "result_not_serializable"]);

@@ -99,7 +99,7 @@ test("the statements are found where they are written, each under a name of its 
   const names = statements.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   expect(names).toEqual(expect.arrayContaining(["calls.dispatch", "calls.claim", "calls.settle", "watchdog.read-due"]));
-  expect(names).toEqual(expect.arrayContaining(["stats.live-calls", "retention.forget-calls", "outbox_put_off"]));
+  expect(names).toEqual(expect.arrayContaining(["stats.queue-depths", "retention.forget-calls", "outbox_put_off"]));
   expect(names).toEqual(expect.arrayContaining(["registry.read-definitions", "projects.sweep-bus.messages"]));
   expect(names).toEqual(expect.arrayContaining(["calls.settle-direct", expect.stringMatching(/^turns\.write-\w+$/)]));
 });

@@ -123,11 +123,11 @@ const CALLS: readonly (readonly [string, () => Promise<Reportable>])[] = [
 const OTHER_TRACE = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
 const WRONG: readonly (readonly [string, HeaderMap])[] = [
   ["another epoch", { [HEADERS.turnEpoch]: "7" }],
-  ["an epoch that is no number", { [HEADERS.turnEpoch]: "one" }],
+  ["an epoch that is not a number", { [HEADERS.turnEpoch]: "one" }],
   ["a negative epoch", { [HEADERS.turnEpoch]: "-1" }],
   ["another depth", { [HEADERS.recursionDepth]: "11" }],
   ["a negative depth", { [HEADERS.recursionDepth]: "-1" }],
-  ["a depth that is no number", { [HEADERS.recursionDepth]: "abc" }],
+  ["a depth that is not a number", { [HEADERS.recursionDepth]: "abc" }],
   ["another agent", { [HEADERS.agentId]: "boss" }],
   ["another project", { [HEADERS.projectId]: "elsewhere" }],
   ["another channel", { [HEADERS.channelId]: "private" }],
@@ -283,7 +283,7 @@ test("[DOOR-1-4] a lease is refused when a header contradicts the call, its trac
   expect(await stack.ask("lease", body, { headers: facts.headers })).toMatchObject({ status: 200 });
 });
 
-describe("[DOOR-1-5] an empty CG-Lease is no lease", () => {
+describe("[DOOR-1-5] an empty CG-Lease is not a lease", () => {
   const plainCall = async (): Promise<Reportable> => {
     const { t } = stack.http;
     const { toolCallId } = await t.engine.calls.dispatch({ projectId: "demo", toolName: "plain", arguments: {} });

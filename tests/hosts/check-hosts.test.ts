@@ -39,8 +39,8 @@ describe("what it says", () => {
 
   test.each([
     ["a tool that is not there", { tool: "nowhere" }, "the host has no tool nowhere"],
-    ["a config that is no object", { config: "[1]" }, "--host-config takes a JSON object"],
-    ["arguments that are no JSON", { arguments: "{" }, "--arguments takes a JSON object"],
+    ["a config that is not an object", { config: "[1]" }, "--host-config takes a JSON object"],
+    ["arguments that are not JSON", { arguments: "{" }, "--arguments takes a JSON object"],
   ])("[API-2-10] %s is said", async (_what, options, message) => {
     await expect(check({ command: NODE_HOST, timeoutMs: 30_000, ...options })).rejects.toThrow(message);
   });

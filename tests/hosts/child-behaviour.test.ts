@@ -33,7 +33,7 @@ describe.each(HOSTS)("$name", (host) => {
     expect(linesOf(id)).toHaveLength(1);
   });
 
-  test("[HOST-1-H3] parts come before the answer, in order; what is no JSON is left out and noted", async () => {
+  test("[HOST-1-H3] parts come before the answer, in order; what is not JSON is left out and noted", async () => {
     const id = client.send("execute_tool", callParams("parts", { count: 50 }));
     await client.answerOf(id);
     const events = linesOf(id).map(({ event, ok }) => event?.payload ?? ok);

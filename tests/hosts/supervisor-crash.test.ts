@@ -1,39 +1,23 @@
 // Hosts and parents killed at the worst moment: every call ends, nothing outlives its parent, memory stays bounded.
 
-import { createToolHost, type ExecuteResult, type ToolHost } from "@toolplane/bridges";
+import type { ExecuteResult, ToolHost } from "@toolplane/bridges";
 import type { ProcessRow } from "@toolplane/processes";
-import {
-  badHostCommand,
-  findLeftovers,
-  findLeftoversSince,
-  isRunning,
-  runTestProgram,
-  untilGone,
-} from "@toolplane/testkit";
-import { afterAll, afterEach, expect, test } from "vitest";
+import { badHostCommand, isRunning, runTestProgram, untilGone } from "@toolplane/testkit";
+import { expect, test } from "vitest";
+import { createHostOpener } from "./host-opener.ts";
 
 const PATIENCE_MS = 60_000;
 const MB = 1024 * 1024;
-const open: ToolHost[] = [];
-
-const before = findLeftovers();
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((host) => host.close()));
-});
-
-afterAll(() => {
-  expect(findLeftoversSince(before)).toEqual([]);
-});
+const openHost = createHostOpener();
 
 const start = async (pool: number, extended: boolean): Promise<ToolHost> => {
-  const host = createToolHost({
+  const host = openHost({
     name: "text",
     command: badHostCommand("honest", extended),
     cwd: "/",
     retrySafe: ["count"],
     limits: { pool, inFlight: 64, helloMs: 20_000, backoffBaseMs: 1 },
   });
-  open.push(host);
   await host.start();
   return host;
 };

@@ -3,27 +3,22 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createToolHost, type HostOptions, type ToolHost } from "@toolplane/bridges";
+import type { HostOptions } from "@toolplane/bridges";
 import { tryReadProcess } from "@toolplane/processes";
 import type { JsonObject } from "@toolplane/protocol";
-import { badHostCommand, findLeftovers, findLeftoversSince } from "@toolplane/testkit";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { badHostCommand } from "@toolplane/testkit";
+import { afterAll, describe, expect, test } from "vitest";
+import { createHostOpener } from "./host-opener.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "toolplane-host-")));
 mkdirSync(join(folder, "data"));
 writeFileSync(join(folder, "secret.txt"), "s3cret");
 writeFileSync(join(folder, "data", "open.txt"), "open");
 
-const open: ToolHost[] = [];
-
-const before = findLeftovers();
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((host) => host.close()));
-});
+const openHost = createHostOpener();
 
 afterAll(() => {
   rmSync(folder, { recursive: true });
-  expect(findLeftoversSince(before)).toEqual([]);
 });
 
 const OURS = {
@@ -38,8 +33,7 @@ const OURS = {
 const reveal = async (change: Partial<HostOptions>, args: JsonObject = {}): Promise<JsonObject> => {
   const limits = { helloMs: 20_000, startupMs: 60_000 };
   const command = badHostCommand("revealing");
-  const host = createToolHost({ name: "seen", command, cwd: folder, limits, ...change }, { env: OURS });
-  open.push(host);
+  const host = openHost({ name: "seen", command, cwd: folder, limits, ...change }, { env: OURS });
   const { outcome } = await host.execute({ toolName: "bad", arguments: args, deadlineMs: 60_000 });
   if (outcome.status === "failed") throw outcome.error;
   return outcome.result as JsonObject;
@@ -51,7 +45,6 @@ describe("what it gets", () => {
     const seen = await reveal({
       command: [...badHostCommand("revealing"), ...nasty],
       env: ["ALLOWED", "MISSING"],
-      setEnv: { OWN: "1" },
     });
     expect(seen.argv).toEqual(["revealing", ...nasty]);
     // Some shells add the name of the command; the mark is what its processes are found by.
@@ -59,7 +52,6 @@ describe("what it gets", () => {
       "ALLOWED",
       "HOME",
       "LANG",
-      "OWN",
       "PATH",
     ]);
     expect(seen.cwd).toBe(folder);
@@ -126,14 +118,13 @@ describe("a sandbox", () => {
   test("[HOST-4-P6] a neighbour that is not named cannot be loaded, and what Node says is kept", async () => {
     writeFileSync(join(folder, "two.ts"), 'import "./neighbour.ts";');
     writeFileSync(join(folder, "neighbour.ts"), "");
-    const host = createToolHost({
+    const host = openHost({
       name: "fenced",
       command: ["node", "two.ts"],
       cwd: folder,
       sandbox: {},
       limits: { helloMs: 20_000, startupMs: 60_000 },
     });
-    open.push(host);
     await expect(host.start()).rejects.toMatchObject({ code: "upstream_unavailable" });
     expect(host.status().lastStderr.join("\n")).toContain("ERR_ACCESS_DENIED");
   });
@@ -155,14 +146,13 @@ describe("a sandbox", () => {
          say(id, method === "execute_tool" ? { success: true, result: [word, tryRead()] } : method === "get_tool_schemas" ? [] : {});
        });`,
     );
-    const host = createToolHost({
+    const host = openHost({
       name: "small",
       command: ["node", "./small.ts"],
       cwd: folder,
       sandbox: {},
       limits: { helloMs: 20_000, startupMs: 60_000 },
     });
-    open.push(host);
     const { outcome } = await host.execute({ toolName: "x", arguments: {}, deadlineMs: 60_000 });
     expect(outcome).toMatchObject({ result: ["dep", "ERR_ACCESS_DENIED"] });
   });
@@ -172,13 +162,12 @@ describe("a host that takes longer to start than it is given to answer hello", (
   const startSlowly = async (habit: string, extended: boolean) => {
     const [, ...program] = badHostCommand(habit, extended);
     const slow = ["sh", "-c", 'sleep 1; exec "$@"', "sh", process.execPath, ...program];
-    const host = createToolHost({
+    const host = openHost({
       name: "slow",
       command: slow,
       cwd: folder,
       limits: { helloMs: 300, startupMs: 30_000 },
     });
-    open.push(host);
     const { extensions } = await host.start();
     const { outcome } = await host.execute({ toolName: "echo", arguments: {}, deadlineMs: 30_000 });
     const ready = host.status().processes.filter(({ state }) => state === "ready");

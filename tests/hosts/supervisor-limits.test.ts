@@ -1,11 +1,13 @@
 // Limits of a host at work: how many run at once, how many wait, how long, and what happens after crashes.
 
-import { createToolHost, type HostLimits, type HostOptions, type HostPorts, type ToolHost } from "@toolplane/bridges";
+import type { HostLimits, HostOptions, HostPorts, ToolHost } from "@toolplane/bridges";
 import { badHostCommand, findLeftovers, findLeftoversSince, isRunning, until } from "@toolplane/testkit";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { createHostOpener } from "./host-opener.ts";
 
 const PATIENCE_MS = 60_000;
-const open: ToolHost[] = [];
+const before = findLeftovers();
+const openHost = createHostOpener();
 
 const start = (
   habit: string,
@@ -14,19 +16,8 @@ const start = (
 ): ToolHost => {
   const command = badHostCommand(habit, more.extended);
   const settled = { helloMs: 10_000, graceMs: 300, ...limits };
-  const host = createToolHost({ name: habit, command, cwd: "/", limits: settled, ...more.options }, more.ports);
-  open.push(host);
-  return host;
+  return openHost({ name: habit, command, cwd: "/", limits: settled, ...more.options }, more.ports);
 };
-
-const before = findLeftovers();
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((host) => host.close()));
-});
-
-afterAll(() => {
-  expect(findLeftoversSince(before)).toEqual([]);
-});
 
 const run = (host: ToolHost, toolName: string, ms = 0, deadlineMs = PATIENCE_MS) =>
   host.execute({ toolName, arguments: { ms }, deadlineMs });
@@ -265,13 +256,12 @@ describe("without work", () => {
 });
 
 test("[HOST-4-12] a program that floods stdout from its start costs its neighbours nothing", async () => {
-  const flood = createToolHost({
+  const flood = openHost({
     name: "flood",
     command: ["yes"],
     cwd: "/",
     limits: { helloMs: 200, startupMs: 2_000, graceMs: 300 },
   });
-  open.push(flood);
   const neighbour = start("honest", {}, { extended: true });
   await neighbour.start();
   let over = false;

@@ -1,4 +1,4 @@
-// A client that closes its connection is no failure of the server: the log has no error about it.
+// A client that closes its connection is not a failure of the server: the log has no error about it.
 
 import { connect, type Socket } from "node:net";
 import type { Log } from "@toolplane/engine";

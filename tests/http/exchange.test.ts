@@ -218,17 +218,17 @@ test("[API-exchange-2] two results of one call: the first counts", async () => {
 });
 
 const WRONG: readonly (readonly [string, Record<string, unknown>, string])[] = [
-  ["results that are no list", { results: {} }, "$.results"],
+  ["results that are not a list", { results: {} }, "$.results"],
   ["too many results", { results: Array.from({ length: 257 }, () => ({})) }, "$.results"],
-  ["heartbeats that are no list", { heartbeats: "x" }, "$.heartbeats"],
+  ["heartbeats that are not a list", { heartbeats: "x" }, "$.heartbeats"],
   ["too many heartbeats", { heartbeats: Array.from({ length: 257 }, () => ({})) }, "$.heartbeats"],
-  ["releases that are no list", { releases: 3 }, "$.releases"],
-  ["parts that are no list", { parts: null }, "$.parts"],
-  ["definitions that are no list", { definitions: "hash" }, "$.definitions"],
-  ["a definition that is no text", { definitions: [3] }, "$.definitions[0]"],
+  ["releases that are not a list", { releases: 3 }, "$.releases"],
+  ["parts that are not a list", { parts: null }, "$.parts"],
+  ["definitions that are not a list", { definitions: "hash" }, "$.definitions"],
+  ["a definition that is not text", { definitions: [3] }, "$.definitions[0]"],
   ["too many definitions", { definitions: Array.from({ length: 257 }, () => "x") }, "$.definitions"],
   ["a negative max", { max: -1 }, "$.max"],
-  ["a max that is no whole number", { max: 1.5 }, "$.max"],
+  ["a max that is not a whole number", { max: 1.5 }, "$.max"],
   ["too large a max", { max: 257 }, "$.max"],
   ["a wait that is text", { wait_seconds: "5" }, "$.wait_seconds"],
   ["a negative wait", { wait_seconds: -1 }, "$.wait_seconds"],
@@ -251,7 +251,7 @@ test("[API-exchange-3] a field that is wrong is refused by name, and nothing hap
   expect((await http.send("GET", `/projects/demo/calls/${held.id}`)).body.status).toBe("running");
 });
 
-test("[API-exchange-3] a target that is none, a body that is no object and one that is too large are refused", async () => {
+test("[API-exchange-3] a target that is none, a body that is not an object and one that is too large are refused", async () => {
   await using http = await startHttpStack();
   const token = await http.toolToken();
   expect((await http.send("POST", PATH.replace("/test/", "/a.b/"), {})).body.error.message).toContain("a target is");

@@ -134,7 +134,7 @@ test("[API-events] events resume after Last-Event-ID; parts of a running call ar
   const made = (await http.send("POST", "/projects/demo/calls", { tool_name: "safe" })).body;
   await engine.emitParts({ projectId: "demo", toolCallId: made.tool_call_id }, [{ index: 0, part: { progress: 0.5 } }]);
   expect(await second.until('"progress":0.5')).toContain("str.agent.sys_api.part");
-  // On NATS anybody with the right may publish a stream item: one that is no JSON ends nobody's stream.
+  // On NATS anybody with the right may publish a stream item: one that is not JSON ends nobody's stream.
   const chunk = "cg.v1r4.demo.public.str.agent.helper.chunk";
   for (const payload of ["not json", '{"after":1}']) engine.bus.publishStream({ subject: chunk, payload });
   expect(await second.until('"after":1')).toContain('{"after":1}');

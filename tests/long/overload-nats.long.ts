@@ -59,10 +59,7 @@ test("[LIM-long] a flood of the NATS gateway is refused, calls settle meanwhile,
   isOn = false;
   const { after, seconds } = await backToNormal(normal, () => latency(10));
   await Promise.all(callers);
-  const isIdle = async (): Promise<boolean> => {
-    const { queued, running } = (await engine.stats()).calls;
-    return queued + running === 0;
-  };
+  const isIdle = async (): Promise<boolean> => (await engine.depths()).calls.length === 0;
   await until("every call to settle", isIdle, PATIENCE_MS);
   const seen = await memory;
   say("NATS gateway", {

@@ -46,7 +46,7 @@ test("[UTP-11.6-R6] [UTP-8.3-P1] a task event brings the result; a malformed com
   await world.finish(child?.agentId ?? "");
   expect(await world.engine.calls.wait({ projectId: PROJECT, toolCallId: asked.toolCallId }, 20_000)).toBe(true);
   expect((await world.resultOf(asked.toolCallId)).status).toBe("success");
-  expect((await world.engine.stats()).carrier?.answered.terminated).toBe(1);
+  expect(world.engine.carried?.stats().answered.terminated).toBe(1);
   await listening.stop();
 });
 
@@ -69,7 +69,7 @@ test("[UTP-11.6-D1] nine tasks put no command on NATS; a forged command with nin
     ground.bare.publish(SUBJECT, JSON.stringify({ ...payload, ...more }), { headers });
   await eventually(async () => (await ground.held("cmd")) >= before + 2);
   await world.serve();
-  await eventually(async () => (await world.engine.stats()).carrier?.answered.terminated === 2);
+  await eventually(() => world.engine.carried?.stats().answered.terminated === 2);
   const batch = await batches.get({ projectId: PROJECT, batchId: batchIdOf(made.toolCallId) });
   expect(batch?.tasks).toHaveLength(8);
   await listening.stop();

@@ -47,7 +47,7 @@ export const rules = [
   { id: "UTP-10.8-1", source: "utp 10.8", part: "agents", text: "Timing details are added to events only when switched on, each kind by its own switch that follows the main one." },
   { id: "UTP-10.8-2", source: "utp 10.8", part: "agents", text: "Timing says when the work waited, when the step started and how long the model took, each difference within one clock." },
   { id: "UTP-13.1-W1", source: "utp 13.1", part: "agents", text: "A ui_action is one call without a brain; the turn ends as the call did." },
-  { id: "UTP-D25-T1", source: "utp 17 D-25", part: "agents", text: "submit_result is no tool of the protocol, and still writes a tool.result card." },
+  { id: "UTP-D25-T1", source: "utp 17 D-25", part: "agents", text: "submit_result is not a tool of the protocol, and still writes a tool.result card." },
   { id: "UTP-W13", source: "utp 15 W-13", part: "agents", text: "Whatever fails in a step, the turn ends with a status, an error code and a deliverable." },
   { id: "UTP-W14", source: "utp 15 W-14", part: "agents", text: "Every call a model asks for gets exactly one result, carried out or refused." },
   { id: "UTP-W20-A1", source: "utp 15 W-20", part: "agents", text: "A call is held against the profile's lists when it is made, not only when tools are shown." },

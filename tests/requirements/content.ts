@@ -199,7 +199,7 @@ export const rules = [
   { id: "UTP-D10-C1", source: "utp 17 D-10", part: "protocol", text: "step_id, trace_id and parent_step_id are copied verbatim from the tool.call." },
   { id: "UTP-D11-C1", source: "utp 17 D-11", part: "protocol", text: "Card and callback keep the command's after_execution when the result overrides it." },
   { id: "UTP-D12-C1", source: "utp 17 D-12", part: "protocol", text: "A valid override beats the card's value in both directions." },
-  { id: "UTP-D12-C2", source: "utp 17 D-12", part: "protocol", text: "An override is no change of the card's or callback's value." },
+  { id: "UTP-D12-C2", source: "utp 17 D-12", part: "protocol", text: "An override is not a change of the card's or callback's value." },
   { id: "UTP-D14-C1", source: "utp 17 D-14", part: "protocol", text: "The pointer is checked at report and again when the result is read." },
   { id: "UTP-D16-C1", source: "utp 17 D-16", part: "protocol", text: "The result context is made from the call, not from the payload." },
   { id: "UTP-D21-C1", source: "utp 17 D-21", part: "protocol", text: "An unknown status reads as failed." },

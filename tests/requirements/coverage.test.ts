@@ -21,7 +21,7 @@ describe("planCoverage", () => {
     expect(planCoverage([], [{ id: "AB-9", file: "x.test.ts" }], BUILT).faults).toEqual(["AB-9 is claimed in x.test.ts but listed nowhere"]);
   });
 
-  test("[REPO-2-4] rules of parts that are not built are no fault and are counted by part", () => {
+  test("[REPO-2-4] rules of parts that are not built are not a fault and are counted by part", () => {
     const coverage = planCoverage(
       [rule("AB-1", "protocol"), rule("AB-2", "sdk"), rule("AB-3", "sdk"), rule("AB-4", "agents")],
       [
@@ -36,7 +36,7 @@ describe("planCoverage", () => {
 });
 
 describe("listProofs", () => {
-  // Put together here, so that these samples are no claims themselves.
+  // Put together here, so that these samples are not claims themselves.
   const id = (rest: string): string => `[${rest}]`;
 
   test("finds ids in titles, table rows and templates, once each", () => {

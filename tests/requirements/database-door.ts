@@ -9,7 +9,7 @@ export const rules = [
   { id: "SEC-DB-4", source: "security 16", part: "server", text: "A stopped database of an earlier version is given passwords, logins and owners at its next start." },
   { id: "SEC-DB-5", source: "security 16", part: "server", text: "A running one is closed while it runs, and sessions and logins from before are out." },
   { id: "SEC-DB-6", source: "security 16", part: "server", text: "Bringing a database over can die at any step, and the key can be lost: the next start finishes it." },
-  { id: "SEC-DB-7", source: "security 16", part: "server", text: "The operator's way in is <data>/database-url, which sees everything and is no superuser." },
+  { id: "SEC-DB-7", source: "security 16", part: "server", text: "The operator's way in is <data>/database-url, which sees everything and is not a superuser." },
   { id: "SEC-DB-8", source: "security 7", part: "server", text: "No password of the embedded database is in a command line, a log or /health." },
   { id: "SEC-DB-9", source: "security 16", part: "server", text: "On a PostgreSQL of one's own the plane can run as a login that owns nothing; migrations use another." },
   { id: "SEC-DB-11", source: "security 9, 16", part: "server", text: "A data directory that another user made, a key in it that is another user's, and a link or a second name in the place of what is kept there are refused, also when they are swapped in while the start looks." },

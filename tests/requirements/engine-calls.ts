@@ -38,7 +38,7 @@ export const rules = [
   { id: "ENG-run-timeout", source: "architecture 7", part: "engine", text: "timeout_seconds counts from the lease and ends the call." },
   { id: "ENG-schema", source: "utp W-20", part: "engine", text: "Arguments are checked against the tool's schema at dispatch." },
   { id: "ENG-settle-poison", source: "architecture 5", part: "engine", text: "One bad item of a flush fails alone." },
-  { id: "ENG-stats", source: "issue ports", part: "engine", text: "Stats are counted from live rows." },
+  { id: "ENG-stats", source: "issue ports", part: "engine", text: "Depths are counted from live rows." },
   { id: "ENG-step-again", source: "architecture 3.2", part: "engine", text: "The same step again is answered with the calls it made; other calls under its id are refused." },
   { id: "ENG-step-flush", source: "architecture 5", part: "engine", text: "Steps of many agents move each head once." },
   { id: "ENG-sweep-many", source: "architecture 6", part: "engine", text: "Any number of watchdogs may sweep at once." },

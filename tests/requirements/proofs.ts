@@ -9,7 +9,7 @@ export interface Proof {
   readonly file: string;
 }
 
-/** AREA-rest: at least two capitals, so that a character class such as [A-Z0-9] is no claim. */
+/** AREA-rest: at least two capitals, so that a character class such as [A-Z0-9] is not a claim. */
 const CLAIM = /\[([A-Z]{2,}-[A-Za-z0-9.-]+)\]/g;
 
 export const mayProve = (path: string): boolean => path.endsWith(".test.ts") || path.endsWith(".contract.ts");

@@ -84,7 +84,7 @@ export const rules = [
   { id: "UTP-W18-2", source: "utp 15, W-18", part: "protocol", text: "A caller without boxes can pass on no box; unauthorised is bad_request, authorised but missing not_found." },
   { id: "UTP-W18-3", source: "utp 15, W-18", part: "protocol", text: "Every door that changes the roster passes the same guard against changing profile, owner, worker_target or tags of an existing agent." },
   { id: "UTP-W19", source: "utp 15, W-19", part: "protocol", text: "target_subject is parsed, at registration and again at dispatch; it never leads out of its project or past its tools." },
-  { id: "UTP-W20-1", source: "utp 15, W-20", part: "protocol", text: "Arguments that are no object never reach a tool as _raw." },
+  { id: "UTP-W20-1", source: "utp 15, W-20", part: "protocol", text: "Arguments that are not an object never reach a tool as _raw." },
   { id: "UTP-W20-2", source: "utp 15, W-20", part: "protocol", text: "Layered arguments are checked against parameters." },
   { id: "UTP-W20-3", source: "utp 15, W-20", part: "protocol", text: "allowed_tools and allowed_internal_tools decide what may be called, not only what is shown." },
   { id: "UTP-W26-R1", source: "utp 15, W-26", part: "protocol", text: "fork_join's own deadline is longer than the one of its children." },

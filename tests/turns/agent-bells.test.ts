@@ -63,7 +63,7 @@ const serve = (workerTargets: readonly string[] = [POOL], room = 0): Server => {
 
 const commands = (t: TurnWorld) => t.rows("select subject from bus.messages where category = 'cmd'");
 
-test("[ARCH-5-Q1] a wakeup is no row: spawned, answered, given back, rung again, and nothing is in the message table", async () => {
+test("[ARCH-5-Q1] a wakeup is not a row: spawned, answered, given back, rung again, and nothing is in the message table", async () => {
   await using t = await startTurnWorld();
   const server = serve();
   const serving = await t.engine.serveAgents(server);

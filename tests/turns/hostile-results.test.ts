@@ -16,7 +16,7 @@ afterAll(() => t[Symbol.asyncDispose]());
 test.each<[string, object, string | null]>([
   ["a long code and a long sentence", { status: "failed", error: { code: LONG, message: LONG } }, LONG.slice(0, 128)],
   ["no error where one belongs", { status: "failed", error: null }, "unknown_error"],
-  ["a code that is no text", { status: "failed", error: { code: { a: 1 }, message: 5 } }, "tool_error"],
+  ["a code that is not text", { status: "failed", error: { code: { a: 1 }, message: 5 } }, "tool_error"],
   ["a status nobody knows", { status: "done" }, "invalid_status"],
   ["more than it may be", { result: "y".repeat(3_000_000) }, "result_too_large"],
   ["what cannot be stored", { result: { a: "\u0000" } }, "result_not_serializable"],

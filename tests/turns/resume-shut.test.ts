@@ -93,7 +93,7 @@ describe("rows that cannot occur, because settling is the only door", () => {
     expect(await advance(t)).toMatchObject({ applied: 1, work: { turnEpoch: 2 } });
   });
 
-  test("[UTP-7.5-10] row 10: a card of another type is no result", async () => {
+  test("[UTP-7.5-10] row 10: a card of another type is not a result", async () => {
     await using t = await startTurnWorld();
     await suspend(t, "safe");
     const [leased] = await leaseAll(t);
@@ -105,7 +105,7 @@ describe("rows that cannot occur, because settling is the only door", () => {
     expect(await head(t)).toMatchObject({ status: "suspended", waiting: 1 });
   });
 
-  test("[UTP-7.5-11] [UTP-7.5-13] rows 11 and 13: the card of another call, or of no step, is no result of this one", async () => {
+  test("[UTP-7.5-11] [UTP-7.5-13] rows 11 and 13: the card of another call, or of no step, is not a result of this one", async () => {
     await using t = await startTurnWorld();
     await suspend(t, "safe", "safe");
     const [one, two] = await leaseAll(t);
@@ -133,7 +133,7 @@ describe("rows that cannot occur, because settling is the only door", () => {
     expect(box?.cardIds.at(-1)).toBe("older");
   });
 
-  test("[UTP-7.5-17] row 17: content that is no result cannot be written as one", async () => {
+  test("[UTP-7.5-17] row 17: content that is not a result cannot be written as one", async () => {
     await using t = await startTurnWorld();
     await refused(t, (leased) =>
       put(t, leased, { ...resultCard(leased), content: { __type__: "TextContent", text: "all good" } } as ReturnType<

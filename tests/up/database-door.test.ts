@@ -118,7 +118,7 @@ test.each([
   await expect(queryTestDatabase(socketUrl(login, "postgres"), text)).rejects.toMatchObject({ code: DENIED });
 });
 
-test("[SEC-DB-7] the operator's way in is <data>/database-url: it sees everything and is no superuser", async () => {
+test("[SEC-DB-7] the operator's way in is <data>/database-url: it sees everything and is not a superuser", async () => {
   const url = databaseUrl(place.dataDir);
   const [who] = await queryTestDatabase(
     url,

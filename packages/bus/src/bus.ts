@@ -61,7 +61,7 @@ export interface Delivery extends BusMessage {
 
 export type DeliveryHandler = (delivery: Delivery) => void | Promise<void>;
 
-/** Where a durable that does not exist yet begins; commands are held until somebody takes them, so it concerns events. */
+/** Where a new durable begins. It matters for events only: a command is held until a consumer takes it. */
 export type DeliverFrom = "all" | "new";
 
 export interface ConsumeOptions {

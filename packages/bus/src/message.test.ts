@@ -23,8 +23,8 @@ describe("checkMessage", () => {
   });
 
   test.each<readonly [string, Partial<BusMessage>]>([
-    ["a payload that is no text", { payload: 7 as unknown as string }],
-    ["a header that is no text", { headers: { a: 7 as unknown as string } }],
+    ["a payload that is not text", { payload: 7 as unknown as string }],
+    ["a header that is not text", { headers: { a: 7 as unknown as string } }],
     ["a header with a blank name", { headers: { " ": "x" } }],
     ["the removed trace header", { headers: { "CG-Trace-Id": "x" } }],
     ["a transport header in any case", { headers: { "nAts-Rollup": "all" } }],

@@ -66,7 +66,7 @@ export const checkMessage = (message: BusMessage): Subject => {
   return subject;
 };
 
-/** Refuses what is no stream item. */
+/** Refuses what is not a stream item. */
 export const checkStreamItem = (item: StreamItem): void => {
   const subject = parseSubject(item.subject);
   if (subject.category !== "str") throw violation(`a ${subject.category} subject is not published as a stream item`);

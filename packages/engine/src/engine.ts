@@ -22,7 +22,7 @@ import { emitParts, type Part } from "./calls/emit-parts.ts";
 import { type Boxes, createBoxes } from "./cards/boxes.ts";
 import { type CardStore, createCardStore } from "./cards/card-store.ts";
 import { DEFAULT_CARD_CAPS } from "./cards/prepare-card.ts";
-import { type Carried, type CarrierStats, createCarriage } from "./carrier/carriage.ts";
+import { type Carried, createCarriage } from "./carrier/carriage.ts";
 import { type Carrier, REPUBLISH_SECONDS } from "./carrier/carrier.ts";
 import { consumeWakeups } from "./carrier/consume-wakeups.ts";
 import type { ServedTarget } from "./carrier/plan-durables.ts";
@@ -54,7 +54,7 @@ import { createRetention, type Forgotten, type RetentionPolicy } from "./retenti
 import { createDatabase, type Database } from "./sql/database.ts";
 import { migrate } from "./sql/migrate.ts";
 import { createPlaneDepths, type PlaneDepths } from "./stats/plane-depths.ts";
-import { COUNT_LIVE, DATABASE_NOW, type LiveCallsRow } from "./stats/stats.sql.ts";
+import { DATABASE_NOW } from "./stats/stats.sql.ts";
 import { createToolUsage, type ToolUsage } from "./stats/tool-usage.ts";
 import { createThreads, type Threads } from "./threads/threads.ts";
 import { createTokens, type Tokens } from "./tokens/tokens.ts";
@@ -88,8 +88,6 @@ export interface EngineOptions {
   /** A bus beside the database that carries messages; without one they travel through the database. */
   readonly carrier?: Carrier | undefined;
   readonly retention?: RetentionPolicy | undefined;
-  /** How many calls may be open at once; more are refused. */
-  readonly maxOpenCalls?: number | undefined;
   /** False for a process that only reads or for tests that sweep by hand. */
   readonly watchdog?: boolean | undefined;
   /** The target of the tools every project starts with. */
@@ -99,25 +97,12 @@ export interface EngineOptions {
   readonly turns?: TurnsOptions | undefined;
   /** The threads for foreign documents that may take long; without it a pool of the engine's own. */
   readonly threads?: Threads | undefined;
-  /** Which variables tools may name, whoever registers them; without it only the system's own are refused. */
+  /** Which variables tools may name, for every registration; without it only the system's own are refused. */
   readonly allowEnv?: AllowEnv | undefined;
   /** Refuses definitions when they are registered; without it every valid definition is accepted. */
   readonly checkTool?: CheckTool | undefined;
   /** Refuses profiles when they are registered; without it every readable profile is accepted. */
   readonly checkProfile?: CheckProfile | undefined;
-}
-
-export interface EngineStats {
-  readonly calls: LiveCallsRow;
-  readonly coalescers: ReturnType<Calls["stats"]>;
-  readonly database: ReturnType<Database["stats"]>;
-  readonly bus: ReturnType<Bus["stats"]>;
-  /** What was relayed to a bus beside the database; absent without one. */
-  readonly carrier?: CarrierStats | undefined;
-  readonly doorbell: ReturnType<BusDoorbell["stats"]>;
-  readonly threads: ReturnType<Threads["stats"]>;
-  readonly stuckMessages: number;
-  readonly watchdogTicks: number;
 }
 
 export interface ServingAgents {
@@ -175,8 +160,7 @@ export interface Engine {
   /** The same for turns: three bounded sweeps. */
   readonly tendTurns: TendTurns;
   retain(policy: RetentionPolicy, projectId?: string): Promise<Forgotten>;
-  stats(): Promise<EngineStats>;
-  /** How much waits, for those who measure; remembered for some seconds. */
+  /** How much waits, for metrics; remembered for some seconds. */
   depths(): Promise<PlaneDepths>;
   /** What the limits of a project do now. */
   readonly limits: LimitReads;
@@ -241,7 +225,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const profiles = createProfiles({ ...ground, cards, boxes, checkProfile: options.checkProfile });
   const agents = createAgents({ ...ground, profiles });
   const definitions = createDefinitions({ ...ground, compile: schemas.compile });
-  const limits = createLimits({ ...ground, definitions, maxOpen: options.maxOpenCalls });
+  const limits = createLimits({ ...ground, definitions });
   const calls = createCalls({ ...ground, ...limits, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
   const { settlements, places } = calls;
   const delegation = createDelegation(ground);
@@ -282,7 +266,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     ...{ expire, batches, turns, stuck, webhooks, retain, carriedBy },
     measure: () => limits.admission.measure(),
     retention: options.retention,
-    relayStats: () => carriage?.stats().relay,
+    relayStats: () => carriage?.carried.stats().relay,
   });
   const heldCalls = carrier === undefined ? undefined : sendHeldCalls({ ...ground, gates: calls.gates });
   const watchdog: Watchdog | undefined = options.watchdog === false ? undefined : startWatchdog({ jobs, clock, log });
@@ -341,20 +325,6 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     depths: createPlaneDepths({ db, clock, carrier: carriedBy }),
     limits: limits.limitReads,
     toolUsage: createToolUsage(db),
-    async stats() {
-      const [live] = await db.query<LiveCallsRow>(COUNT_LIVE);
-      return {
-        calls: live as LiveCallsRow,
-        coalescers: { ...calls.stats(), ...turns.stats() },
-        database: db.stats(),
-        bus: bus.stats(),
-        carrier: carriage?.stats(),
-        doorbell: doorbell.stats(),
-        threads: threads.stats(),
-        stuckMessages: (await stuck()).reduce((sum, { messages }) => sum + messages, 0),
-        watchdogTicks: watchdog?.ticks() ?? 0,
-      };
-    },
     async close() {
       await watchdog?.stop();
       await heldCalls?.stop();

@@ -49,6 +49,7 @@ export { parseWith } from "./errors/parse-with.ts";
 export { describeSchemaIssue } from "./errors/schema-issue.ts";
 export { showName } from "./errors/show-name.ts";
 export {
+  badRequest,
   type ErrorDetail,
   isToolplaneError,
   ToolplaneError,

@@ -15,6 +15,16 @@ export interface HttpWorld extends AsyncDisposable {
   readonly log: ReturnType<typeof createRecordingLog>;
 }
 
+export const held = { toolCallId: "call/1", leaseId: "lease_1" };
+export const settlement = {
+  toolCallId: "call_1",
+  leaseId: "lease_1",
+  status: "success",
+  result: { words: 3 },
+  error: null,
+} as const;
+export const settledBody = { tool_result_card_id: "card_r", idempotent: false };
+
 const START = Date.parse("2026-11-15T00:00:00Z");
 
 export const createHttpWorld = async (answer: Answerer, hasty?: Clock): Promise<HttpWorld> => {

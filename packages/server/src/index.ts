@@ -21,7 +21,7 @@ export { listHosts, startHosts, type ToolHosts } from "./hosts/tool-hosts.ts";
 export { type AppOptions, createApp } from "./http/app.ts";
 export type { Route } from "./http/route.ts";
 export type { McpServers } from "./mcp-servers/mcp-servers.ts";
-export { type McpSetting, readMcpSettings } from "./mcp-servers/mcp-settings.ts";
+export type { McpSetting } from "./mcp-servers/mcp-settings.ts";
 export { runMcpServers } from "./mcp-servers/run-mcp-servers.ts";
 export { createPlaneMetrics } from "./metrics/plane-metrics.ts";
 export { type OpenPlaneOptions, type OwnPlane, openPlane, type ServeHereOptions } from "./plane/open-plane.ts";

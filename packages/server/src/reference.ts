@@ -7,8 +7,6 @@ import { commandsMarkdown, configMarkdown, routesMarkdown } from "./reference/ta
 import { routes } from "./routes/index.ts";
 
 export { problemBody } from "./http/answers.ts";
-export { DOCS_POLICY, docsPage } from "./openapi/docs-page.ts";
-export { type Described, type OpenApiDocument, openApiDocument } from "./openapi/document.ts";
 export { describeRoutes } from "./routes/reference.ts";
 
 /** By the name of the page and of the part in it. */

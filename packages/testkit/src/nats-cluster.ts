@@ -29,7 +29,7 @@ const nameOf = ({ port }: TestNats): string => `test-${port}`;
 
 /** The answer of whichever node is there; undefined when none could say. */
 const tryAsk = async (url: string, verb: string): Promise<Answer | undefined> => {
-  // Only who starts a cluster loads the client.
+  // Loaded here, so that only tests with a cluster load the client.
   const { openBareNats } = await import("@toolplane/bus/nats");
   try {
     const bare = await openBareNats({ url, name: "test cluster" }, { log: silentLog });

@@ -2,7 +2,7 @@
 
 import { type Client, escapeIdentifier } from "pg";
 
-// Any number will do as long as nobody else locks it on the `postgres` database of a test server.
+// Any number will do as long as no other program locks it on the `postgres` database of a test server.
 const TEMPLATE_LOCK = 7_420_001;
 
 /** One process makes a template while the others wait. Held until the connection ends. */

@@ -1,5 +1,5 @@
 // A fresh database on the shared server for a test file, dropped at its end.
-// With a template the schema is made once per run and cloned (tens of milliseconds) for everybody else; an advisory
+// With a template the schema is made once per run and cloned (tens of milliseconds) for all others; an advisory
 // lock lets one process make it while the others wait, and it gets its name only when it is complete.
 
 import { randomBytes } from "node:crypto";

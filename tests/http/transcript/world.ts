@@ -103,7 +103,7 @@ export const startWorld = async (): Promise<World> => {
       const { id, lease } = await held();
       const batchId = `batch_${id}`;
       const facts = await engine.calls.facts({ projectId, toolCallId: id });
-      const task = { agentId: "helper", targetStrategy: "reuse", targetRef: "helper", instruction: "go" } as const;
+      const task = { agentId: "helper", targetStrategy: "reuse", instruction: "go" } as const;
       const tasks = [{ ...task, profileBoxId: "", inheritBoxIds: [] }];
       const batch = { ...facts, batchId, leaseId: lease, failFast: false, deadlineSeconds: 60, tasks };
       const db = createDatabase({ connection: { connectionString: database.url }, maxConnections: 1 });

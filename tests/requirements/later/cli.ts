@@ -18,7 +18,7 @@ export const rules = [
   { id: "API-2-12", source: "interfaces 2", part: "cli", text: "export and import carry everything across PostgreSQL versions." },
   { id: "API-2-13", source: "interfaces 2", part: "cli", text: "Every command takes --json, --url and --token, and reads the data directory's token by default." },
   { id: "API-2-14", source: "interfaces 2", part: "cli", text: "An error is one line on stderr with the code and what to do; the stack needs --verbose." },
-  { id: "API-2-15", source: "interfaces 2", part: "cli", text: "NO_COLOR and output that is no terminal are respected." },
+  { id: "API-2-15", source: "interfaces 2", part: "cli", text: "NO_COLOR and output that is not a terminal are respected." },
   { id: "API-3-1", source: "interfaces 3", part: "cli", text: "Configuration is the file, then TOOLPLANE_* variables, then flags; later wins." },
   { id: "API-3-2", source: "interfaces 3", part: "cli", text: "An unknown key is an error naming the key and its line." },
   { id: "API-3-3", source: "interfaces 3", part: "cli", text: "Two definitions of one name from different sources are conflict naming both." },

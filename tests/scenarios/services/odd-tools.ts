@@ -1,4 +1,4 @@
-// Tools that do what tools should not: hang, answer with things that are no JSON, answer with too much, take their time.
+// Tools that do what tools should not: hang, answer with things that are not JSON, answer with too much, take their time.
 
 import { appendFileSync } from "node:fs";
 import { defineTool, serveTools } from "@toolplane/sdk";

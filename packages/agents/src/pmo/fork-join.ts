@@ -77,7 +77,6 @@ export const createForkJoin = (means: PmoMeans, usualDeadlineSeconds: number) =>
       (target, index): BatchTaskAsk => ({
         agentId: target.agentId,
         targetStrategy: ask.tasks[index]?.strategy ?? "new",
-        targetRef: ask.tasks[index]?.ref ?? "",
         instruction: ask.tasks[index]?.instruction ?? "",
         profileBoxId: target.profileBoxId,
         inheritBoxIds: target.inheritBoxIds,

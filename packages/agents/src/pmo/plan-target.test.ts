@@ -157,19 +157,6 @@ describe("boxes", () => {
   ])("[UTP-11.2-6] [UTP-W18-R1] %s is refused", (_name, task, change, code) => {
     expect(refusal(task, change)).toBe(code);
   });
-
-  test("[UTP-11.2-6] what was authorised for this call may be passed on", () => {
-    const parties = partiesOf();
-    const target = planTarget({
-      task: { ...NEW, contextBoxId: "other" },
-      projectId: PROJECT,
-      callerId: BOSS,
-      parties,
-      newAgentId: () => "a1",
-      authorised: ["other"],
-    });
-    expect(target.inheritBoxIds).toEqual(["other"]);
-  });
 });
 
 test("what is looked up is what the tasks name", () => {

@@ -24,8 +24,6 @@ export interface TargetInput {
   readonly newAgentId: (profileBoxId: string) => string;
   /** Further metadata of a new agent. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
-  /** Boxes the caller may pass on beside its own. */
-  readonly authorised?: readonly string[] | undefined;
 }
 
 const refuse = (code: ErrorCode, message: string): ToolplaneError => new ToolplaneError(code, message);
@@ -141,7 +139,7 @@ export const planTarget = (input: TargetInput): PlannedTarget => {
   const cloned = inherits === undefined ? [] : [inherits];
   const { contextBoxId } = input.task;
   const requested = [...(contextBoxId === undefined ? [] : [contextBoxId]), ...cloned];
-  checkBoxes(input, requested, [...cloned, ...(input.authorised ?? [])]);
+  checkBoxes(input, requested, cloned);
   return { ...chosen, inheritBoxIds: [...new Set(requested)] };
 };
 

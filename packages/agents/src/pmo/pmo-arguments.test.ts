@@ -35,7 +35,7 @@ describe("delegate_async", () => {
     ["a ref longer than a name", { ...TASK, target_ref: "w".repeat(256) }, "args.target_ref: must have at most 255"],
     ["a box longer than an id", { ...TASK, context_box_id: "b".repeat(256) }, "args.context_box_id: must have at most"],
     ["no instruction", { ...TASK, instruction: null }, "args.instruction: must be a non-empty string"],
-    ["a box that is no text", { ...TASK, context_box_id: 7 }, "args.context_box_id: must be a non-empty string"],
+    ["a box that is not text", { ...TASK, context_box_id: 7 }, "args.context_box_id: must be a non-empty string"],
   ])("[UTP-11.2-1] %s is bad_request", (_name, args, message) => {
     expect(messageOf(() => parseDelegate(args))).toContain(`bad_request: delegate_async: invalid ${message}`);
   });
@@ -85,16 +85,16 @@ describe("fork_join", () => {
     ["an unknown key", { tasks: [TASK], speed: 1 }, "args.speed: is not known"],
     ["a key as long as a book", { tasks: [TASK], ["k".repeat(999)]: 1 }, `args.${"k".repeat(255)}: is not known`],
     ["an unknown key in a task", { tasks: [{ ...TASK, label: "x" }] }, "args.tasks[0].label: is not known"],
-    ["a task that is no object", { tasks: ["x"] }, "args.tasks[0]: must be an object"],
+    ["a task that is not an object", { tasks: ["x"] }, "args.tasks[0]: must be an object"],
     ["a task without a ref", { tasks: [TASK, { ...TASK, target_ref: "" }] }, "args.tasks[1].target_ref"],
     [
       "an agent that is reused twice",
       { tasks: [reuse, TASK, reuse] },
       "args.tasks[2].target_ref: agent w1 is already used",
     ],
-    ["haste that is no flag", { tasks: [TASK], fail_fast: "quickly" }, "args.fail_fast: must be true or false"],
+    ["haste that is not a flag", { tasks: [TASK], fail_fast: "quickly" }, "args.fail_fast: must be true or false"],
     ["a deadline of nothing", { tasks: [TASK], deadline_seconds: 0 }, "args.deadline_seconds: must be a number"],
-    ["a deadline that is no number", { tasks: [TASK], deadline_seconds: "soon" }, "args.deadline_seconds"],
+    ["a deadline that is not a number", { tasks: [TASK], deadline_seconds: "soon" }, "args.deadline_seconds"],
   ])("[UTP-11.6-1] %s is bad_request", (_name, args, message) => {
     expect(messageOf(() => parse(args))).toContain(`bad_request: fork_join: invalid ${message}`);
   });

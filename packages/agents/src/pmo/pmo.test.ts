@@ -34,7 +34,7 @@ const listenTo = async (turnEnded: () => Promise<unknown>) => {
 };
 
 test.each([
-  ["no JSON", "hunter2 is no JSON"],
+  ["no JSON", "hunter2 is not JSON"],
   ["JSON of another shape", '{"hunter2": ["hunter2"]}'],
   ["an event the engine refuses", '{"agent_turn_id": "t", "status": "success"}'],
 ])("a task event that cannot be followed is named in the log without what it holds: %s", async (_, payload) => {

@@ -2,7 +2,7 @@
 //   1. tool results, oldest first, down to a short excerpt (`read_card` still reads them whole)
 //   2. reasoning, oldest first, is dropped
 //   3. other texts, oldest first, except the last user message (the instruction) and the last message
-// A transcript that still does not fit is sent as it is and reported: the provider's refusal is clearer than our guess.
+// A transcript that still does not fit is sent as it is: the provider's refusal is clearer than our guess.
 
 import type { ModelMessage } from "@toolplane/protocol/agents";
 import { excerpt } from "./slice-text.ts";
@@ -11,14 +11,6 @@ export interface BudgetItem {
   readonly message: ModelMessage;
   /** A shorter form of the same message; only results have one. */
   readonly shorten?: (() => ModelMessage) | undefined;
-}
-
-export interface FittedTranscript {
-  readonly messages: readonly ModelMessage[];
-  /** How many messages were made shorter. */
-  readonly shortened: number;
-  /** It is still larger than the budget. */
-  readonly overBudget: boolean;
 }
 
 /** The length that an old text is cut to. */
@@ -51,9 +43,8 @@ const shortenText = (message: ModelMessage): ModelMessage => {
 
 type Shorten = (item: BudgetItem, current: ModelMessage, index: number) => ModelMessage;
 
-export const fitBudget = (items: readonly BudgetItem[], maxChars: number): FittedTranscript => {
+export const fitBudget = (items: readonly BudgetItem[], maxChars: number): readonly ModelMessage[] => {
   const messages = items.map(({ message }) => message);
-  const touched = new Set<number>();
   let total = messages.reduce((sum, message) => sum + messageChars(message), 0);
 
   const pass = (shorten: Shorten): void => {
@@ -65,7 +56,6 @@ export const fitBudget = (items: readonly BudgetItem[], maxChars: number): Fitte
       if (saved <= 0) continue;
       messages[index] = shorter;
       total -= saved;
-      touched.add(index);
     }
   };
 
@@ -75,5 +65,5 @@ export const fitBudget = (items: readonly BudgetItem[], maxChars: number): Fitte
   pass(({ shorten }, current, index) =>
     shorten !== undefined || index === instruction || index === items.length - 1 ? current : shortenText(current),
   );
-  return { messages, shortened: touched.size, overBudget: total > maxChars };
+  return messages;
 };

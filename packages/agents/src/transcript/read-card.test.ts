@@ -59,7 +59,7 @@ describe("read_card", () => {
 
   test.each<[string, unknown, string]>([
     ["a card that is not in the conversation", { card_id: "elsewhere" }, "not_found"],
-    ["a card that is no message", { card_id: "card-of-c" }, "not_found"],
+    ["a card that is not a message", { card_id: "card-of-c" }, "not_found"],
     ["no card", {}, "bad_request"],
     ["a negative offset", { card_id: "x", offset: -1 }, "bad_request"],
     ["no length", { card_id: "x", length: 0 }, "bad_request"],

@@ -11,8 +11,6 @@ export const NOTE_PREFIX = "System note: ";
 export const STRAY_PREFIX = "An earlier result of ";
 
 export interface StepBudget {
-  /** Steps left, this one included. */
-  readonly remaining: number;
   readonly alert?: string | undefined;
   readonly tools: readonly ModelToolSpec[];
 }
@@ -24,18 +22,16 @@ export const planStepBudget = (
   committedSteps: number,
 ): StepBudget => {
   const remaining = maxSteps - committedSteps;
-  if (remaining > 2 || remaining < 1) return { remaining, tools };
+  if (remaining > 2 || remaining < 1) return { tools };
   const submit = tools.filter((tool) => tool.function.name === SUBMIT_RESULT);
   const howToEnd = submit.length > 0 ? `call ${SUBMIT_RESULT}` : "answer without calling a tool";
   if (remaining === 2) {
     return {
-      remaining,
       tools,
       alert: `Two steps are left, this one included. Finish: ${howToEnd} in the next step at the latest.`,
     };
   }
   return {
-    remaining,
     tools: submit.length > 0 ? submit : tools,
     alert: `This is the last step. Now ${howToEnd} with what you have; anything else ends the task as failed.`,
   };

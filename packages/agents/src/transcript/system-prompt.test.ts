@@ -28,10 +28,10 @@ describe("a system prompt", () => {
     );
   });
 
-  test("[ARCH-9-T3] lists the required result fields and what else is to be said", () => {
+  test("[ARCH-9-T3] lists the required result fields", () => {
     const resultFields = [{ name: "title" }, { name: "body", description: "in plain words" }];
-    expect(renderSystemPrompt({ template: "Write.", resultFields, sections: ["", "Be kind."] })).toBe(
-      "Write.\n\nRequired result fields:\n- title\n- body: in plain words\n\nBe kind.",
+    expect(renderSystemPrompt({ template: "Write.", resultFields })).toBe(
+      "Write.\n\nRequired result fields:\n- title\n- body: in plain words",
     );
     expect(renderSystemPrompt({ template: "" })).toBe("");
   });

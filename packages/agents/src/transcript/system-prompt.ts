@@ -39,16 +39,9 @@ export interface SystemPromptInput {
   readonly template: string;
   readonly values?: PromptValues | undefined;
   readonly resultFields?: readonly ResultField[] | undefined;
-  /** Further paragraphs, after the template. */
-  readonly sections?: readonly string[] | undefined;
 }
 
-export const renderSystemPrompt = ({
-  template,
-  values = {},
-  resultFields = [],
-  sections = [],
-}: SystemPromptInput): string => {
+export const renderSystemPrompt = ({ template, values = {}, resultFields = [] }: SystemPromptInput): string => {
   const fields = resultFields.length === 0 ? "" : `Required result fields:\n${resultFields.map(fieldLine).join("\n")}`;
-  return [fillPlaceholders(template, values), fields, ...sections].filter((part) => part.trim() !== "").join("\n\n");
+  return [fillPlaceholders(template, values), fields].filter((part) => part.trim() !== "").join("\n\n");
 };

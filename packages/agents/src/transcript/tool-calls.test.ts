@@ -14,7 +14,7 @@ test("[ARCH-9-T6] every call has an id of its own within the step: the provider'
   expect(planToolCalls(calls, 3).map(({ id }) => id)).toEqual(["a", "tc_3_2", "tc_3_3", "tc_3_4", "tc_3_5"]);
 });
 
-test("[ARCH-9-T6] entries that are no calls are dropped, and what is kept reads back", () => {
+test("[ARCH-9-T6] entries that are not calls are dropped, and what is kept reads back", () => {
   const odd = [
     null,
     1,

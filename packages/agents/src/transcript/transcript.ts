@@ -7,7 +7,7 @@
 import { CARD_TYPES, type Card, isTrustedActor } from "@toolplane/protocol";
 import { type ModelMessage, projectCards, type ResultField } from "@toolplane/protocol/agents";
 import { isToolName } from "@toolplane/protocol/registry";
-import { type BudgetItem, type FittedTranscript, fitBudget } from "./fit-budget.ts";
+import { type BudgetItem, fitBudget } from "./fit-budget.ts";
 import { type ContextCards, orderContext } from "./order-context.ts";
 import { type PairedCall, type Pairing, pairResults } from "./pair-results.ts";
 import { READ_CARD } from "./read-card-name.ts";
@@ -37,7 +37,8 @@ export interface TranscriptInput extends ContextCards {
   readonly limits?: Partial<TranscriptLimits> | undefined;
 }
 
-export interface Transcript extends FittedTranscript {
+export interface Transcript {
+  readonly messages: readonly ModelMessage[];
   /** The cards of the request box, in order. */
   readonly cardIds: readonly string[];
   /** What `read_card` may read. */
@@ -151,7 +152,7 @@ export const buildTranscript = (input: TranscriptInput): Transcript => {
   const notes = (input.notes ?? []).map((content): BudgetItem => ({ message: { role: "system", content } }));
   const items = [...cards.flatMap((card) => itemsOf(card, pairing, setting)), ...notes];
   return {
-    ...fitBudget(items, setting.limits.totalChars),
+    messages: fitBudget(items, setting.limits.totalChars),
     cardIds: cards.map(({ card_id }) => card_id),
     visible,
     resultFields: requiredFields(input.contextCards),

@@ -17,14 +17,19 @@ const codeOf = (facts: Partial<ActionFacts>): string | undefined => {
 describe("admission of a person's action", () => {
   test.each<[string, Partial<ActionFacts>, string]>([
     ["no action id", { payload: { ...payload, action_id: " " } }, "missing_required_fields"],
-    ["no agent", { agentId: "" }, "missing_required_fields"],
     ["no tool", { payload: { ...payload, tool_name: 7 } }, "missing_required_fields"],
     ["args that are a list", { payload: { ...payload, args: [] } }, "invalid_args"],
     ["no args", { payload: { action_id: "a", tool_name: "t" } }, "invalid_args"],
-    ["no turn id", { agentTurnId: "" }, "missing_agent_turn_id"],
     ["metadata that is text", { payload: { ...payload, metadata: "x" } }, "invalid_metadata"],
     ["metadata of the args that is text", { payload: { ...payload, args: { metadata: 1 } } }, "invalid_metadata"],
   ])("[UTP-13.1-2] %s is refused with its code", (_name, facts, code) => {
+    expect(codeOf(facts)).toBe(code);
+  });
+
+  test.each<[string, Partial<ActionFacts>, string]>([
+    ["no agent", { agentId: "" }, "missing_required_fields"],
+    ["no turn id", { agentTurnId: "" }, "missing_agent_turn_id"],
+  ])("[UTP-2.2-5] [UTP-13.1-2] %s in the headers is refused with its code", (_name, facts, code) => {
     expect(codeOf(facts)).toBe(code);
   });
 

@@ -54,7 +54,7 @@ test("[UTP-W35-T2] arguments too large to be shown together are shown shortened,
   expect(small?.shown).toMatchObject({ function: { arguments: '{"n":1}' } });
 });
 
-test("[UTP-10.2-12] entries that are no calls are dropped", () => {
+test("[UTP-10.2-12] entries that are not calls are dropped", () => {
   expect(read(null, 7, "x", {}, { name: "" }, { name: "a" }).map(({ name }) => name)).toEqual(["a"]);
 });
 

@@ -14,14 +14,14 @@ export interface AskedCall {
   readonly alias: string;
   /** The model's text, made fit to be shown when it is not a tool name; `fault` says so. */
   readonly name: string;
-  /** `{_raw}` when it is no object; `fault` says why. */
+  /** `{_raw}` when it is not an object; `fault` says why. */
   readonly arguments: JsonObject;
   readonly fault?: ToolplaneError | undefined;
   /** The entry of the thought card. */
   readonly shown: JsonObject;
 }
 
-/** What is kept of arguments that are no JSON. */
+/** What is kept of arguments that are not JSON. */
 const MAX_RAW_CHARS = 4000;
 /** Beyond this many calls a model is repeating itself, so the rest is dropped. */
 const MAX_KEPT_CALLS = 256;
@@ -96,7 +96,7 @@ const fitShown = (calls: readonly AskedCall[]): readonly AskedCall[] => {
   });
 };
 
-/** Entries that are no objects, or have no name, are dropped. */
+/** Entries that are not objects, or have no name, are dropped. */
 export const readAskedCalls = (calls: readonly BrainToolCall[], stepNumber: number): readonly AskedCall[] => {
   const hasRoom = createStepRoom();
   return fitShown(

@@ -35,7 +35,7 @@ test.each<[string, () => unknown, object]>([
     () => Promise.reject(new ToolplaneError("tool_timeout", SECRET)),
     { error: "tool_timeout" },
   ],
-  ["what is no error has a type", () => Promise.reject(SECRET), { error: "string" }],
+  ["what is not an error has a type", () => Promise.reject(SECRET), { error: "string" }],
 ])("%s", async (_what, work, expected) => {
   const told = errorTrace(await caught(work));
   expect(told).toMatchObject(expected);
@@ -45,7 +45,7 @@ test.each<[string, () => unknown, object]>([
 test.each<[string, () => unknown]>([
   ["an error of somebody's own", () => Promise.reject(new Error(SECRET))],
   ["a code of another shape", () => Promise.reject(Object.assign(new Error(SECRET), { code: SECRET }))],
-  ["a text that is no JSON", () => JSON.parse(SECRET)],
+  ["a text that is not JSON", () => JSON.parse(SECRET)],
   ["an address that is none", () => new URL(SECRET)],
 ])("%s: its name and frames are told, its words are not", async (_what, work) => {
   const told = errorTrace(await caught(work));

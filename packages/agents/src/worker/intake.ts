@@ -1,9 +1,9 @@
-// The intake: which agents are looked at, and when. Bells ring, and so does work that ends if its agent was rung meanwhile. The slow
-// look for due work offers agents without ringing.
+// The intake: which agents are looked at, and when. An agent is rung by a bell, or at the end of its work when a bell came during
+// the work. The slow look for due work offers agents without ringing.
 //   IN1. Only one scan of an agent runs at a time; any number of rings during it cause one more scan. After a scan that failed there
 //       is none: the slow look finds the agent again.
 //   IN2. Work is taken only when there is room for it. Without room a ring still applies results, and the agent waits here for a
-//       place. An agent that was only found by a look waits without a scan. What does not fit is found again later.
+//       place. An agent that was only found by a look waits without a scan. Agents for which there is no room are found again later.
 //   IN3. A ring for an agent whose work is held is passed on at once (a stop rings), and the agent is scanned when the work
 //       ends: a fast tool may answer before its caller knows that the step was committed.
 //   IN4. Nothing is kept about an agent without work.

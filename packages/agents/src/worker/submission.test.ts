@@ -51,7 +51,7 @@ describe("[UTP-10.4-2] accepted fields are text, required ones first", () => {
       { fields: [{ name: "n", value: 5 }], note: 1 },
       { fields: [{ name: "n", value: "5" }], note: 1 },
     ],
-    ["fields that are no fields", { fields: [1] }, { fields: [1] }],
+    ["fields that are not fields", { fields: [1] }, { fields: [1] }],
   ])("without required fields: %s passes through", (_what, result, deliverable) => {
     expect(readSubmission({ result }, [])).toEqual(deliverable);
   });

@@ -52,7 +52,7 @@ test.each([
     "JSON Schema",
   ],
   ["a name that gets too long", tool("x".repeat(60)), "tool_name"],
-  ["parameters that are no object's", tool("bad", { type: "string" }), "parameters"],
+  ["parameters that are not an object's", tool("bad", { type: "string" }), "parameters"],
   ["a hidden character in its description", { ...tool("bad"), description: "a\u202eb" }, "description"],
 ])("[HOST-4-20] %s is reported by name and skipped, the rest work", (_what, bad, says) => {
   const { tools, refused } = define({ tools: [bad, tool("good")], refused: [{ name: "#7", reason: "no name" }] });

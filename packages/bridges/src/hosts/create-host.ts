@@ -1,6 +1,6 @@
 // Builds a supervised tool host from its configuration.
 
-import type { JsonObject, JsonValue } from "@toolplane/protocol";
+import type { JsonValue } from "@toolplane/protocol";
 import {
   type HostResponse,
   isNotOffered,
@@ -26,7 +26,7 @@ import { createRetrySafe } from "./retry-safe.ts";
 import { systemTimers } from "./timers.ts";
 
 const createDeps = (options: HostOptions, ports: HostPorts): CrewDeps => {
-  const { name, config = {}, models = [] } = options;
+  const { name, config = {} } = options;
   const limits = createHostLimits(options.limits);
   const { timers = systemTimers, log = silentLog, onDiagnostic = () => undefined } = ports;
   const border = createBorder(ports.secrets ?? new Map());
@@ -45,7 +45,6 @@ const createDeps = (options: HostOptions, ports: HostPorts): CrewDeps => {
       openHost(talk, {
         name,
         config,
-        models,
         ...how,
         checkSchema: ports.checkSchema,
       }),
@@ -82,7 +81,7 @@ const createQuestions = (name: string, pool: HostPool, callMs: number) => {
 };
 
 export const createToolHost = (options: HostOptions, ports: HostPorts = {}): ToolHost => {
-  const { name, config = {} } = options;
+  const { name } = options;
   const deps = createDeps(options, ports);
   const { callMs } = deps.limits;
   const pool = new HostPool(deps);
@@ -112,7 +111,6 @@ export const createToolHost = (options: HostOptions, ports: HostPorts = {}): Too
       ),
     toDisplayFormat: ({ text, result, state, ...given }) =>
       askPlain("to_display_format", (place) => ({ text, result, state: state ?? place.initState }), given),
-    tagsFor: (models: readonly JsonObject[], given = {}) => askPlain("get_tags", () => ({ config, models }), given),
     status: () => pool.status(),
     close,
     [Symbol.asyncDispose]: close,

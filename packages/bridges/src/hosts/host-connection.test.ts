@@ -129,10 +129,10 @@ describe("[STALL-8] a long line", () => {
   });
 });
 
-describe("what is no message", () => {
+describe("what is not a message", () => {
   test.each([
     ["text", "Loading...\n", ["stray_output"]],
-    ["JSON that is no message", "[1]\n{}\n", ["stray_output", "stray_output"]],
+    ["JSON that is not a message", "[1]\n{}\n", ["stray_output", "stray_output"]],
     ["an empty line", "\n\n", []],
     ["a request", encodeHostRequest("a", "execute_tool", {}), ["unexpected_request"]],
     ["an error for no request", encodeHostFailure(null, { type: "ParseError", detail: "" }), ["host_error"]],

@@ -73,7 +73,7 @@ const READ_IN_TURNS = 512 * 1_024;
 /** Where an event says that it is one. */
 const HEAD_LENGTH = 1_024;
 const NOT_UTF8 = violation("a line is not UTF-8");
-const STRAY = "it wrote to stdout what is no message";
+const STRAY = "it wrote to stdout what is not a message";
 
 /** What a line that breaks the rules would have been: only an answer ends a request, and a real answer may still come. */
 const readBroken = (text: string): { readonly id: string | undefined; readonly isAnswer: boolean } => {

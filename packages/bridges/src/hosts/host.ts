@@ -31,12 +31,8 @@ export interface HostOptions {
   readonly cwd: string;
   /** Variables of ours that the host may have, besides PATH, HOME, TMPDIR and LANG. */
   readonly env?: readonly string[];
-  /** Variables set for the host, whatever ours say. */
-  readonly setEnv?: Readonly<Record<string, string>>;
   /** Globs of tool names (`*` is any text): tools that may run again when it is not known whether they ran. */
   readonly retrySafe?: readonly string[];
-  /** What `get_tags` is asked about. */
-  readonly models?: readonly JsonObject[];
   readonly sandbox?: HostSandbox;
   /** Folders that no sandbox opens, whatever it names: those of the plane itself. */
   readonly closed?: readonly string[];
@@ -204,7 +200,6 @@ export interface ToolHost extends AsyncDisposable {
       readonly state?: JsonObject | undefined;
     } & AskOptions,
   ): Promise<JsonObject | undefined>;
-  tagsFor(models: readonly JsonObject[], options?: AskOptions): Promise<readonly string[] | undefined>;
   status(): HostStatus;
   /** Fails waiting calls, asks the processes to finish, ends them; resolves when none is left. */
   close(): Promise<void>;

@@ -19,14 +19,13 @@ const ALWAYS_PASSED = ["PATH", "HOME", "TMPDIR", "LANG"] as const;
 export const planHostEnv = (
   ours: Readonly<Record<string, string | undefined>>,
   allowed: readonly string[] = [],
-  set: Readonly<Record<string, string>> = {},
 ): Record<string, string> => {
   const env: Record<string, string> = {};
   for (const name of [...ALWAYS_PASSED, ...allowed]) {
     const value = ours[name];
     if (value !== undefined && Object.hasOwn(ours, name)) env[name] = value;
   }
-  return { ...env, ...set };
+  return env;
 };
 
 export interface LaunchPlace {
@@ -40,7 +39,7 @@ export const planLaunch = (options: HostOptions, place: LaunchPlace): Launch => 
   const [program, ...args] = options.command;
   if (program === undefined || program === "") throw new UsageError(`host ${options.name}: its command is empty`);
   if (!isAbsolute(options.cwd)) throw new UsageError(`host ${options.name}: its cwd must be an absolute path`);
-  const env = planHostEnv(place.env, options.env, options.setEnv);
+  const env = planHostEnv(place.env, options.env);
   const isNode = program === "node";
   const given = { env, cwd: options.cwd, ownUser: options.ownUser ?? false };
   if (options.sandbox === undefined) return { argv: [isNode ? place.node : program, ...args], ...given };

@@ -4,7 +4,7 @@
 //   OH3. Only extensions that the host confirmed are used. An error means plain v1; silence or death means a new start as plain
 //       v1.
 
-import { isToolplaneError, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import {
   agreedExtensions,
   HOST_EXTENSIONS,
@@ -34,7 +34,6 @@ export interface Talk {
 export interface OpenOptions {
   readonly name: string;
   readonly config: JsonObject;
-  readonly models: readonly JsonObject[];
   readonly mode: HostMode;
   readonly helloMs: number;
   readonly checkSchema: CheckSchema | undefined;
@@ -133,7 +132,7 @@ const describe = async (
   options: OpenOptions,
   known: { extensions: readonly HostExtension[]; initState: JsonObject; configSchema: JsonObject | undefined },
 ): Promise<Omit<HostDescription, "pid">> => {
-  const { name, config, models, checkSchema } = options;
+  const { name, config, checkSchema } = options;
   const answer = required(name, "get_tool_schemas", await talk.ask("get_tool_schemas", { state: known.initState }));
   const { tools, refused } = await checkTools(readHostTools(answer.value), checkSchema);
   return {
@@ -141,7 +140,7 @@ const describe = async (
     tools,
     refused,
     ...known,
-    tags: await askOptional(talk, "get_tags", { config, models: models as readonly JsonValue[] }),
+    tags: await askOptional(talk, "get_tags", { config, models: [] }),
     requiredTags: await askOptional(talk, "required_tags", {}),
     uiElements: await askOptional(talk, "get_ui_elements", {}),
     protocolVersion: 1,

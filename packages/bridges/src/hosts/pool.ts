@@ -17,7 +17,7 @@ import { createTaskQueue } from "./task-queue.ts";
 /** The program or its configuration is wrong: starting it again changes nothing. */
 const isPermanent = (error: ToolplaneError): boolean => error.code === "not_found" || error.code === "bad_request";
 
-/** What the caller gave is no JSON, or too much of it. */
+/** What the caller gave is not JSON, or too much of it. */
 const unwritable = (error: unknown): ToolplaneError =>
   isToolplaneError(error)
     ? error

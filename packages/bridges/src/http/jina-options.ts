@@ -3,7 +3,7 @@
 //   JO1. There are two hosts, one for each mode, reached by https on the default port. No setting names another one.
 //   JO2. The settings are read again for every definition that runs; a definition that says something else is `bad_request`.
 
-import { parseWith, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
+import { badRequest, parseWith, type ToolDefinition } from "@toolplane/protocol";
 import { z } from "zod";
 import { checkHeaders, readMethod } from "./fixed-parts.ts";
 
@@ -68,8 +68,6 @@ const DEFAULT_AUTH_ENV = "JINA_API_KEY";
 const DEFAULT_TIMEOUT_SECONDS = 30;
 const TARGET_PLACE = "{url}";
 
-const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);
-
 const hostOf = (address: string | undefined): string => URL.parse(address ?? "")?.hostname ?? "";
 
 const isJinaHost = (host: string): boolean => Object.values(HOSTS).some((known) => known === host);
@@ -87,14 +85,14 @@ export const isJina = ({ options: { jina, openapi } }: ToolDefinition): boolean 
 const planMode = (mode: string | undefined, address: string | undefined, path: string | undefined): JinaMode => {
   if (mode !== undefined) {
     const named = Object.hasOwn(MODES, mode) ? MODES[mode] : undefined;
-    if (named === undefined) throw refuse("options.jina.mode is search or reader (also read, crawl)");
+    if (named === undefined) throw badRequest("options.jina.mode is search or reader (also read, crawl)");
     return named;
   }
   const host = hostOf(address);
   if (host === HOSTS.search) return "search";
   if (host === HOSTS.reader) return "reader";
   if (path === "/search") return "search";
-  throw refuse("options.jina names no mode: set mode to search or reader");
+  throw badRequest("options.jina names no mode: set mode to search or reader");
 };
 
 /** https, the default port, no user, exactly the host of the mode. */
@@ -102,7 +100,7 @@ const planBase = (address: string | undefined, host: string): string => {
   const url = URL.parse(address ?? `https://${host}`);
   const isPlain = url !== null && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
   if (url === null || !isPlain || url.protocol !== "https:" || url.port !== "" || url.hostname !== host)
-    throw refuse(`options.jina.base_url is not https://${host}: this mode asks that host only`);
+    throw badRequest(`options.jina.base_url is not https://${host}: this mode asks that host only`);
   return `${url.origin}${url.pathname}`.replace(/\/+$/u, "");
 };
 
@@ -111,14 +109,14 @@ const withSlash = (path: string): string => (path.startsWith("/") ? path : `/${p
 /** Characters that an address parser drops, turns into "/" or reads as the end of the path; and dots that lead upwards. */
 const checkPath = (path: string, name: string): string => {
   const isOdd = /[\s\p{Cc}\\?#]/u.test(path) || path.split("/").some((part) => /^(?:\.|%2e){1,2}$/iu.test(part));
-  if (isOdd) throw refuse(`options.jina.${name} is not a path`);
+  if (isOdd) throw badRequest(`options.jina.${name} is not a path`);
   return withSlash(path);
 };
 
 const planTemplate = (template = `/${TARGET_PLACE}`): string => {
   const rest = template.replace(TARGET_PLACE, "");
   if (rest.length === template.length || /[{}]/u.test(rest))
-    throw refuse(`options.jina.endpoint_template has ${TARGET_PLACE} once and no other place`);
+    throw badRequest(`options.jina.endpoint_template has ${TARGET_PLACE} once and no other place`);
   checkPath(rest === "" ? "/" : rest, "endpoint_template");
   return withSlash(template);
 };

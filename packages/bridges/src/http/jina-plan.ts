@@ -6,12 +6,12 @@
 //   JP3. Without the key a search is `auth_failed`; the reader is asked without it.
 
 import {
+  badRequest,
   isRecord,
   type JsonObject,
   type JsonValue,
   resolveOptions,
   type ToolDefinition,
-  ToolplaneError,
 } from "@toolplane/protocol";
 import type { HttpPlan, PlanMeans } from "./http-plan.ts";
 import { isJinaParameter, readerHeader } from "./jina-names.ts";
@@ -31,15 +31,13 @@ interface Ground {
 
 type Arguments = readonly (readonly [string, JsonValue])[];
 
-const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);
-
 /** The first of these arguments that has a text; both are taken out of the others. */
 const takeText = (args: JsonObject, names: readonly string[], what: string): string => {
   for (const name of names) {
     const value = Object.hasOwn(args, name) ? args[name] : undefined;
     if (typeof value === "string" && value.trim() !== "") return value;
   }
-  throw refuse(`${what} needs ${names.join(" or ")}, a text that is not blank`);
+  throw badRequest(`${what} needs ${names.join(" or ")}, a text that is not blank`);
 };
 
 const without = (args: JsonObject, names: readonly string[], { managed }: Ground): Arguments =>
@@ -52,7 +50,7 @@ const pairsOf = ([name, value]: readonly [string, JsonValue]): readonly string[]
     .filter((item) => !isAbsent(item))
     .map((item) => `${encodeText(name)}=${encodeText(plainText(item))}`);
 
-/** A list is written with commas, anything else that is no text as JSON. */
+/** A list is written with commas, anything else that is not text as JSON. */
 const headerText = (value: JsonValue): string =>
   Array.isArray(value) ? (value as JsonValue[]).map(plainText).join(",") : plainText(value);
 
@@ -95,7 +93,7 @@ const planReader = (args: JsonObject, ground: Ground): Sent => {
 const checkHost = (address: string, { host }: JinaSettings): string => {
   const url = new URL(address);
   if (url.origin === `https://${host}` && url.hash === "") return url.href;
-  throw refuse(`the arguments would lead the request away from ${host}`);
+  throw badRequest(`the arguments would lead the request away from ${host}`);
 };
 
 const planRequest = (means: PlanMeans, ground: Ground): HttpRequest => {

@@ -1,7 +1,7 @@
 // How a credential is sent: `bearer`, `basic` (the variable holds `user:password`), `header:NAME`, `cookie:NAME`, `query:NAME`.
 // A value enters a URL only where the definition says `secrets_in_url`.
 
-import { ToolplaneError } from "@toolplane/protocol";
+import { badRequest } from "@toolplane/protocol";
 
 export type HttpAuth =
   | { readonly kind: "bearer" | "basic"; readonly env: string }
@@ -9,8 +9,6 @@ export type HttpAuth =
 
 const NAMED = ["header", "query", "cookie"] as const;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/u;
-
-const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);
 
 /** `bearer` unless a scheme is named; undefined without a variable. */
 export const parseAuthScheme = (scheme: string | undefined, env: string | undefined): HttpAuth | undefined => {
@@ -20,7 +18,7 @@ export const parseAuthScheme = (scheme: string | undefined, env: string | undefi
   const kind = NAMED.find((known) => known === scheme.slice(0, Math.max(at, 0)));
   const name = scheme.slice(at + 1).trim();
   if (kind !== undefined && TOKEN.test(name)) return { kind, name, env };
-  throw refuse(
+  throw badRequest(
     `auth.scheme is bearer, basic, header:NAME, query:NAME or cookie:NAME, not ${JSON.stringify(scheme.slice(0, 64))}`,
   );
 };
@@ -33,10 +31,10 @@ export interface SentAuth {
 
 const NOTHING: SentAuth = { headers: {}, query: [], cookies: [] };
 
-/** A query is part of the address, and addresses are logged by everybody on the way. */
+/** A query is part of the address, and proxies and servers log addresses. */
 export const checkAuthPlace = (auth: HttpAuth | undefined, secretsInUrl: boolean): void => {
   if (auth?.kind !== "query" || secretsInUrl) return;
-  throw refuse(
+  throw badRequest(
     `auth.scheme query:${auth.name} would put the value of ${auth.env} into the address: set options.secrets_in_url to allow it`,
   );
 };

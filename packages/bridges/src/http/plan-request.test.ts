@@ -139,7 +139,7 @@ describe("[HTTP-2-2] arguments cannot lead a request elsewhere", () => {
     expect(new URL(url).pathname.split("/")).toHaveLength(3);
   });
 
-  test("members of prototypes are no arguments", () => {
+  test("members of prototypes are not arguments", () => {
     const parameters = [
       { name: "toString", in: "query" },
       { name: "__proto__", in: "query" },

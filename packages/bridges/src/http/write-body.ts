@@ -2,7 +2,7 @@
 //   WB1. A name or a file name of a multipart form cannot end its line or its quotes.
 //   WB2. A boundary is random and never chosen by a caller.
 
-import { isRecord, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
+import { badRequest, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import type { HttpBody, HttpParameter, PropertyEncoding } from "./operation.ts";
 import { isAbsent, plainText, writePairs } from "./write-parameter.ts";
 
@@ -11,13 +11,11 @@ export interface WrittenBody {
   readonly body: string | Uint8Array;
 }
 
-const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);
-
 export const isJsonType = (contentType: string): boolean => /^application\/(?:[\w.+-]+\+)?json\b/iu.test(contentType);
 
 const propertiesOf = (value: JsonValue, { argument }: HttpBody): readonly (readonly [string, JsonValue])[] => {
   if (isRecord(value)) return Object.entries(value as JsonObject).filter(([, member]) => !isAbsent(member));
-  throw refuse(`the argument ${argument} becomes a form and must be an object`);
+  throw badRequest(`the argument ${argument} becomes a form and must be an object`);
 };
 
 /** A property of a form without an encoding: lists are repeated, objects are JSON. */
@@ -42,7 +40,7 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/u;
 
 const bytesOf = (base64: JsonValue | undefined, what: string): Uint8Array => {
   if (typeof base64 !== "string" || !BASE64.test(base64) || base64.length % 4 !== 0)
-    throw refuse(`${what} is a file: give its bytes as base64`);
+    throw badRequest(`${what} is a file: give its bytes as base64`);
   return Buffer.from(base64, "base64");
 };
 

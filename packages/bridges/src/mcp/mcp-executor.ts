@@ -1,5 +1,5 @@
-// The executor of an MCP server's tools: one tools/call per call. What the server answers is data: it is stored as it came, a model
-// reads its text between the marks of something from outside, and control keys mean nothing in it (I11).
+// The executor of an MCP server's tools: one tools/call per call. The server's answer is data: it is stored as it came, a model
+// reads its text between the marks of foreign text, and control keys in it have no effect (I11).
 
 import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import { isRecord, type JsonObject, type JsonValue, resolveOptions, ToolplaneError } from "@toolplane/protocol";

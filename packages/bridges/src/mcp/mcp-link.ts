@@ -69,7 +69,6 @@ export interface McpLink {
   listTools(signal: AbortSignal): Promise<readonly ListedMcpTool[]>;
   /** Rejects with `outcome_unknown` when the connection broke after the request had been sent. */
   callTool(request: McpCallRequest): Promise<McpCallAnswer>;
-  isConnected(): boolean;
   status(): McpStatus;
   close(): Promise<void>;
 }
@@ -174,7 +173,6 @@ export const createMcpLink = (options: McpLinkOptions): McpLink => {
   };
 
   return {
-    isConnected: () => isUp,
     status: () => ({
       processes: isUp
         ? [{ pid: transport?.pid?.(), state: "ready", inFlight, answered, startedAt, extensions: [] }]

@@ -1,6 +1,6 @@
 // The transport to an MCP server that is a program: JSON-RPC lines over its stdin and stdout. The program is started as hosts are:
 // behind the guard, without a shell, with the variables it was allowed, under a user of its own where that is possible.
-//   - A line that is no JSON-RPC message is reported and dropped; a line over the limit ends the program.
+//   - A line that is not a JSON-RPC message is reported and dropped; a line over the limit ends the program.
 //   - A program that floods is slowed down (hosts/output-brake.ts).
 
 import { setImmediate as breathe } from "node:timers/promises";
@@ -91,7 +91,7 @@ export const createMcpPipe = ({ name, launch, secrets, guard, log, random }: Mcp
           return;
         }
         wasted += 1;
-        diagnostics.report("stray_output", "it printed a line that is no message", running.pid, text);
+        diagnostics.report("stray_output", "it printed a line that is not a message", running.pid, text);
       },
       tooLong() {
         why ??= `it wrote a line of more than ${LIMITS.lineBytes} bytes`;

@@ -1,12 +1,12 @@
-// What an MCP server that asks a person is answered. No person sees the question: `defaults` answers as a person does who sends the
-// form unchanged. Pure.
+// The answer to an MCP server that asks a person. No person sees the question: `defaults` sends the form as the server filled it in.
+// Pure.
 //   - Every required field needs a default that fits it, and at least one field has one. A form without any default asks for
 //     consent, which only a person can give.
 //   - Everything else is declined, with the reason. The server is told "decline"; the reason goes to the caller and to the log.
 
 import { isRecord, type JsonValue } from "@toolplane/protocol";
 
-/** `refuse`: the server is told that there is nobody to ask. */
+/** `refuse`: the server is told that it cannot ask a person. */
 export type ElicitationPolicy = "refuse" | "defaults";
 
 export type ElicitationPlan =

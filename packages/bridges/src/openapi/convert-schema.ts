@@ -1,13 +1,13 @@
 // Schemas of OpenAPI as JSON Schema (2020-12), for the parameters of a tool.
 //   CS1. A reference stays a reference: what it names becomes a member of `$defs`, converted once for the whole document. Cycles
 //        therefore cost nothing, and the definition of an operation holds only what the operation needs.
-//   CS2. Known keywords are kept, all others dropped. What only a response has (`readOnly`) is left out.
+//   CS2. Known keywords are kept, all others dropped. Properties that only a response has (`readOnly`) are left out.
 //   CS3. The work is bounded: the depth of one schema, and how many schemas one operation needs.
 //   CS4. A pattern that cannot be checked in linear time is dropped, and the API itself checks the value.
 
-import { type HashText, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
+import { badRequest, type HashText, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import { cleanText } from "./clean-text.ts";
-import { type Located, type References, referenceIn, refuse } from "./references.ts";
+import { type Located, type References, referenceIn } from "./references.ts";
 
 export interface ConvertMeans {
   readonly references: References;
@@ -94,8 +94,8 @@ class Conversion {
 
   schema(value: JsonValue | undefined, file: string, depth: number): JsonValue {
     this.size += 1;
-    if (this.size > MAX_SCHEMAS) throw refuse(`it needs more than ${MAX_SCHEMAS} schemas`);
-    if (depth > MAX_DEPTH) throw refuse(`a schema of it is deeper than ${MAX_DEPTH} levels`);
+    if (this.size > MAX_SCHEMAS) throw badRequest(`it needs more than ${MAX_SCHEMAS} schemas`);
+    if (depth > MAX_DEPTH) throw badRequest(`a schema of it is deeper than ${MAX_DEPTH} levels`);
     if (typeof value === "boolean") return value ? {} : { not: {} };
     if (!isRecord(value) || Array.isArray(value)) return {};
     const node = value as JsonObject;
@@ -233,7 +233,7 @@ export const createSchemaConverter = (means: ConvertMeans): SchemaConverter => {
         const definition = definitionOf(key, place);
         defs.set(name, definition.schema);
         size += definition.size;
-        if (size > MAX_SCHEMAS) throw refuse(`it needs more than ${MAX_SCHEMAS} schemas`);
+        if (size > MAX_SCHEMAS) throw badRequest(`it needs more than ${MAX_SCHEMAS} schemas`);
         waiting.push(...definition.needs);
       }
       return Object.fromEntries([...defs].sort(([one], [other]) => (one < other ? -1 : 1)));

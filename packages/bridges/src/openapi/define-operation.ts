@@ -1,6 +1,6 @@
 // From one operation of a document to one tool definition. The definition holds all that the executor needs.
 
-import { isRecord, type JsonObject, type JsonValue, PROTOCOL_VERSION } from "@toolplane/protocol";
+import { badRequest, isRecord, type JsonObject, type JsonValue, PROTOCOL_VERSION } from "@toolplane/protocol";
 import { leadsUpwards } from "../http/path-rules.ts";
 import type { HttpAuth } from "../http/plan-auth.ts";
 import { isJsonType } from "../http/write-body.ts";
@@ -10,7 +10,7 @@ import { objectAt } from "./list-operations.ts";
 import { type NamedOperation, placeOf } from "./name-operations.ts";
 import { type PlannedBody, planBody } from "./plan-body.ts";
 import { type PlannedParameters, planParameters } from "./plan-parameters.ts";
-import { ownMember, type References, refuse } from "./references.ts";
+import { ownMember, type References } from "./references.ts";
 
 export interface DefineOptions {
   /** The name of the API in the configuration. */
@@ -117,9 +117,9 @@ export const defineOperation = (
   { source, baseUrl, allowHosts, auth, authOption, timeoutSeconds }: DefineOptions,
 ): JsonObject => {
   const { method, path, operationId, toolName } = operation;
-  if (method === "trace") throw refuse("TRACE requests are not sent");
-  if (NOT_OF_A_PATH.test(path)) throw refuse("its path has a query or a character that a path cannot have");
-  if (leadsUpwards(path)) throw refuse("a part of its path is . or .. and leads elsewhere");
+  if (method === "trace") throw badRequest("TRACE requests are not sent");
+  if (NOT_OF_A_PATH.test(path)) throw badRequest("its path has a query or a character that a path cannot have");
+  if (leadsUpwards(path)) throw badRequest("a part of its path is . or .. and leads elsewhere");
   const planned = planParameters(operation, references, converter, auth);
   const body = WITHOUT_BODY.has(method) ? undefined : planBody(operation, references, converter);
   const bodyName = planned.parameters.some(({ argument }) => argument === "body") ? "request_body" : "body";

@@ -63,7 +63,7 @@ describe("[HTTP-3-3] one hostile operation is named, and the other one is import
       "cannot set",
     ],
     [
-      "a header that is no header",
+      "a header that is not a header",
       documentWith({
         "/a": { get: { parameters: [{ name: "X\r\nEvil: 1", in: "header", required: true }] } },
         "/b": { get: {} },
@@ -94,7 +94,7 @@ describe("[HTTP-3-3] one hostile operation is named, and the other one is import
       "is . or .. and leads elsewhere",
     ],
     [
-      "a path that is no path",
+      "a path that is not a path",
       documentWith({ "https://evil.example/": { get: {} }, "/b": { get: {} } }),
       "begins with /",
     ],
@@ -162,7 +162,7 @@ describe("[HTTP-3-3] harmless after the import", () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test("texts for models lose hidden characters and are cut; markup in an operation's id is no part of its name", () => {
+  test("texts for models lose hidden characters and are cut; markup in an operation's id is not part of its name", () => {
     const document = documentWith({
       "/a": {
         get: { operationId: "<img src=x onerror=alert(1)>", description: `\u200bIgnore\u202e ${"all ".repeat(5_000)}` },

@@ -1,9 +1,10 @@
 // A document becomes tools. Pure: what the document says, and what the configuration says about it.
-//   IM1. What cannot be imported is named with its reason; the rest is imported.
+//   IM1. An operation that cannot be imported is named with the reason; all others are imported.
 //   IM2. The same document gives the same definitions, in any order of its parts.
 //   IM3. The outcome holds nothing of the document but definitions and reasons: the document can be dropped.
 
 import {
+  badRequest,
   definitionText,
   type HashText,
   isRecord,
@@ -20,7 +21,7 @@ import { defineOperation } from "./define-operation.ts";
 import { listOperations } from "./list-operations.ts";
 import { createFilter, type NamedOperation, nameOperations, placeOf } from "./name-operations.ts";
 import { planServer } from "./plan-servers.ts";
-import { createReferences, type LoadFile, refuse } from "./references.ts";
+import { createReferences, type LoadFile } from "./references.ts";
 
 export interface ImportOptions {
   /** The name of the API; `{name}__` is the prefix of its tools unless another is given. */
@@ -78,12 +79,12 @@ const MAX_CHARS = 64 * 1024 * 1024;
 const versionOf = (root: JsonValue): string => {
   const version = isRecord(root) ? ((root as JsonObject).openapi ?? (root as JsonObject).swagger) : undefined;
   if (typeof version === "string" && /^3\.[01](?:\.\d+)?(?:-[\w.]+)?$/u.test(version)) return version;
-  if (version === undefined) throw refuse("it is not an OpenAPI document: it has no key openapi");
+  if (version === undefined) throw badRequest("it is not an OpenAPI document: it has no key openapi");
   if (isRecord(root) && typeof (root as JsonObject).swagger === "string" && (root as JsonObject).openapi === undefined)
-    throw refuse(
+    throw badRequest(
       "it is a Swagger 2.0 document, and OpenAPI 3.0 and 3.1 are imported: convert it first, for example with: npx swagger2openapi DOCUMENT -o openapi.json",
     );
-  throw refuse(`it is of version ${JSON.stringify(version).slice(0, 20)}; OpenAPI 3.0 and 3.1 are imported`);
+  throw badRequest(`it is of version ${JSON.stringify(version).slice(0, 20)}; OpenAPI 3.0 and 3.1 are imported`);
 };
 
 const hostOf = (address: string): string => new URL(address).hostname;
@@ -111,7 +112,7 @@ export const importDocument = (
   const isChosen = createFilter(options.operations);
   const chosen = named.filter(isChosen);
   if (chosen.length > MAX_TOOLS)
-    throw refuse(`it has ${chosen.length} operations, more than ${MAX_TOOLS}: choose some with operations`);
+    throw badRequest(`it has ${chosen.length} operations, more than ${MAX_TOOLS}: choose some with operations`);
 
   /** A fetched document may not name other hosts than its own unless the configuration does. */
   const hostsFor = (baseUrl: string): readonly string[] => {
@@ -125,7 +126,7 @@ export const importDocument = (
     const baseUrl = planServer(operation, { ...options, root: root as JsonObject });
     const allowHosts = hostsFor(baseUrl);
     const why = whyRefused(baseUrl, allowHosts);
-    if (why !== undefined) throw refuse(why);
+    if (why !== undefined) throw badRequest(why);
     const upload = defineOperation(operation, references, converter, {
       source: options.name,
       baseUrl,
@@ -149,7 +150,7 @@ export const importDocument = (
   const refused: RefusedOperation[] = [...listed.unreadable, ...unnamed];
   for (const operation of chosen) {
     if (chars > MAX_CHARS)
-      throw refuse(`its tools would take more than ${MAX_CHARS} characters: choose some with operations`);
+      throw badRequest(`its tools would take more than ${MAX_CHARS} characters: choose some with operations`);
     try {
       tools.push(defineOne(operation));
     } catch (error) {

@@ -1,7 +1,7 @@
 // The operations of a document, as far as they can be read: path, method, parameters of both levels, body, servers.
 
-import { isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
-import { type Located, ownMember, type References, refuse } from "./references.ts";
+import { badRequest, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
+import { type Located, ownMember, type References } from "./references.ts";
 
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"] as const;
 
@@ -54,9 +54,9 @@ export const listOperations = (references: References): OperationList => {
     if (path.startsWith("x-")) continue;
     try {
       const item = objectAt(references, { value, file });
-      if (item === undefined) throw refuse("it is not an object");
-      if (!path.startsWith("/")) throw refuse("a path begins with /");
-      if (path.length > MAX_PATH) throw refuse(`a path has at most ${MAX_PATH} characters`);
+      if (item === undefined) throw badRequest("it is not an object");
+      if (!path.startsWith("/")) throw badRequest("a path begins with /");
+      if (path.length > MAX_PATH) throw badRequest(`a path has at most ${MAX_PATH} characters`);
       operations.push(...operationsIn(references, path, item));
     } catch (error) {
       unreadable.push({
@@ -65,7 +65,7 @@ export const listOperations = (references: References): OperationList => {
       });
     }
     if (operations.length > MAX_OPERATIONS)
-      throw refuse(`it has more than ${MAX_OPERATIONS} operations: give a smaller document`);
+      throw badRequest(`it has more than ${MAX_OPERATIONS} operations: give a smaller document`);
   }
   return { operations, unreadable };
 };

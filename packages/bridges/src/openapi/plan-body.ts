@@ -1,12 +1,12 @@
 // The body of one operation: which of its media types is sent, and the schema of the argument that holds it. A file is given as
 // `{ base64, filename?, content_type? }`, because arguments are JSON.
 
-import { isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
+import { badRequest, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import { isJsonType } from "../http/write-body.ts";
 import { cleanText } from "./clean-text.ts";
 import type { ConvertedSchema, SchemaConverter } from "./convert-schema.ts";
 import { type ListedOperation, objectAt } from "./list-operations.ts";
-import { type Located, ownMember, type References, refuse, shown } from "./references.ts";
+import { type Located, ownMember, type References, shown } from "./references.ts";
 
 export interface PlannedBody {
   readonly schema: ConvertedSchema;
@@ -119,7 +119,8 @@ export const planBody = (
   const types = Object.keys(content as JsonObject);
   if (types.length === 0) return undefined;
   const type = chooseType(types);
-  if (type === undefined) throw refuse(`the type of its body, ${shown(types.slice(0, 3).join(", "))}, cannot be read`);
+  if (type === undefined)
+    throw badRequest(`the type of its body, ${shown(types.slice(0, 3).join(", "))}, cannot be read`);
   const media = objectAt(references, { value: ownMember(content, type), file: given.file }) ?? {
     value: {},
     file: given.file,

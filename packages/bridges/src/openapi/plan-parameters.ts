@@ -1,14 +1,14 @@
 // The parameters of one operation: as arguments of the tool, and as the executor writes them.
 //   PP1. Two parameters of one name in different places are two arguments: the later one is called `query_id`, `header_id`, ...
-//   PP2. Headers that belong to the connection, to the body or to the credential are no arguments. A required one of the first
+//   PP2. Headers that belong to the connection, to the body or to the credential are not arguments. A required one of the first
 //        kind makes the operation unusable; the operation is then refused.
 
-import { isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
+import { badRequest, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import type { HttpAuth } from "../http/plan-auth.ts";
 import { cleanText } from "./clean-text.ts";
 import type { ConvertedSchema, SchemaConverter } from "./convert-schema.ts";
 import { type ListedOperation, objectAt } from "./list-operations.ts";
-import { type Located, ownMember, type References, refuse, shown } from "./references.ts";
+import { type Located, ownMember, type References, shown } from "./references.ts";
 
 export interface PlannedParameter {
   readonly argument: string;
@@ -98,7 +98,7 @@ const isNoArgument = (place: string, name: string, required: boolean): boolean =
   if (place !== "header") return false;
   if (IGNORED.has(name.toLowerCase())) return true;
   const isOdd = OF_THE_CONNECTION.test(name.toLowerCase()) || !HEADER_NAME.test(name);
-  if (isOdd && required) throw refuse(`it needs the header ${shown(name)}, which a request cannot set`);
+  if (isOdd && required) throw badRequest(`it needs the header ${shown(name)}, which a request cannot set`);
   return isOdd;
 };
 
@@ -148,16 +148,16 @@ export const planParameters = (
       typeof place !== "string" ||
       !PLACES.has(place)
     )
-      throw refuse("one of its parameters has no readable name or place");
+      throw badRequest("one of its parameters has no readable name or place");
     if (place !== "path" || inPath.includes(name)) add(name, place, given);
-    if (parameters.length > MAX_PARAMETERS) throw refuse(`it has more than ${MAX_PARAMETERS} parameters`);
+    if (parameters.length > MAX_PARAMETERS) throw badRequest(`it has more than ${MAX_PARAMETERS} parameters`);
   }
   // A name in the path that the document forgot to declare is a text.
   const declared = new Set(
     parameters.filter(({ written }) => written.in === "path").map(({ written }) => written.name),
   );
   for (const name of inPath) {
-    if (name === "") throw refuse("its path has a place without a name");
+    if (name === "") throw badRequest("its path has a place without a name");
     if (!declared.has(name)) add(name, "path", { value: { schema: { type: "string" } }, file: listed.operation.file });
   }
   return { parameters, idempotencyHeader };

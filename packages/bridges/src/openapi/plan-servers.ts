@@ -1,9 +1,9 @@
 // The address that an operation is sent to: the configuration's `base_url`, else the first server of the document. Servers of one
 // operation or one path stand above both, because they are where that operation really is.
 
-import { isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
+import { badRequest, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import type { ListedOperation } from "./list-operations.ts";
-import { ownMember, refuse, shown } from "./references.ts";
+import { ownMember, shown } from "./references.ts";
 
 export interface ServerOptions {
   readonly baseUrl: string | undefined;
@@ -24,20 +24,21 @@ const fillVariables = (url: string, variables: JsonValue | undefined): string =>
   url.replace(/\{([^{}]*)\}/gu, (_place, name: string) => {
     const value = ownMember(ownMember(variables, name), "default");
     if (typeof value === "string" || typeof value === "number") return String(value);
-    throw refuse(`the server ${shown(url)} has no default for its variable ${shown(name)}: set base_url`);
+    throw badRequest(`the server ${shown(url)} has no default for its variable ${shown(name)}: set base_url`);
   });
 
 const checkAddress = (address: string, documentUrl: string | undefined): string => {
   const url = URL.parse(address, documentUrl);
   if (url === null)
-    throw refuse(
+    throw badRequest(
       documentUrl === undefined
         ? `its server ${shown(address)} is relative, and the document is a file: set base_url`
         : `its server ${shown(address)} is not an address`,
     );
   if (url.username !== "" || url.password !== "")
-    throw refuse("the address of its server holds a user or a password: set base_url and auth");
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("its server is not an http or https address");
+    throw badRequest("the address of its server holds a user or a password: set base_url and auth");
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw badRequest("its server is not an http or https address");
   url.search = "";
   url.hash = "";
   return url.href.replace(/\/+$/u, "");
@@ -49,7 +50,7 @@ export const planServer = ({ operation, pathItem }: ListedOperation, options: Se
   if (own === undefined && baseUrl !== undefined) return checkAddress(baseUrl, undefined);
   const server = own ?? firstServer(root);
   const url = server === undefined ? "/" : server.url;
-  if (typeof url !== "string" || url.length > MAX_LENGTH) throw refuse("its server has no readable url");
+  if (typeof url !== "string" || url.length > MAX_LENGTH) throw badRequest("its server has no readable url");
   // A server of one operation may be relative to the base address that the configuration gives.
   return checkAddress(
     fillVariables(url, server?.variables),

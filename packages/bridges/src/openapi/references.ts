@@ -3,7 +3,7 @@
 //   RF2. Only the loader decides which files there are; a reference to a web address is refused.
 //   RF3. Members are own members: `#/__proto__` leads nowhere.
 
-import { isRecord, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
+import { badRequest, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import { type Anchors, findAnchors } from "./anchors.ts";
 
 /** Another file of the document, parsed. `path` is as the reference says, relative to the file it stands in. */
@@ -25,8 +25,6 @@ export interface References {
 
 const MAX_STEPS = 32;
 const MAX_SHOWN = 120;
-
-export const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);
 
 export const shown = (text: string): string => JSON.stringify(text.slice(0, MAX_SHOWN).toWellFormed());
 
@@ -53,7 +51,7 @@ const at = (value: JsonValue, pointer: string, reference: string): JsonValue => 
     found =
       Array.isArray(found) && /^\d{1,9}$/u.test(name) ? (found as JsonValue[])[Number(name)] : ownMember(found, name);
   }
-  if (found === undefined) throw refuse(`the reference ${shown(reference)} leads nowhere`);
+  if (found === undefined) throw badRequest(`the reference ${shown(reference)} leads nowhere`);
   return found;
 };
 
@@ -74,7 +72,7 @@ export const createReferences = (root: Located<JsonObject>, load: LoadFile): Ref
     anchors.set(file, known);
     const pointer = known.get(decode(name));
     if (typeof pointer === "string") return pointer;
-    throw refuse(
+    throw badRequest(
       `the reference ${shown(reference)} names an anchor ${pointer === null ? "that two schemas have" : "that no schema has"}`,
     );
   };
@@ -82,7 +80,7 @@ export const createReferences = (root: Located<JsonObject>, load: LoadFile): Ref
   const find: References["find"] = (reference, from) => {
     const [path = "", pointer = ""] = reference.split("#", 2);
     if (/^[a-z][a-z0-9+.-]*:|^\/\//iu.test(path))
-      throw refuse(`the reference ${shown(reference)} leads to another address, which is not followed`);
+      throw badRequest(`the reference ${shown(reference)} leads to another address, which is not followed`);
     let file = from;
     if (path !== "") {
       const loaded = load(decode(path), from);
@@ -103,7 +101,7 @@ export const createReferences = (root: Located<JsonObject>, load: LoadFile): Ref
         if (reference === undefined) return { value, file };
         ({ value, file } = find(reference, file));
       }
-      throw refuse("a chain of references leads back to itself or is too long");
+      throw badRequest("a chain of references leads back to itself or is too long");
     },
   };
 };

@@ -59,6 +59,6 @@ export const understandFailure = (error: unknown, at: string, ms: number): Error
     return failure(`NATS at ${at} has no TLS; use a nats:// address without certificates, or switch TLS on there`);
   return (
     understandCode(codeOf(error), at) ??
-    failure(`what answers at ${at} is no NATS server, or shuts us out; check the address`, error)
+    failure(`what answers at ${at} is not a NATS server, or shuts us out; check the address`, error)
   );
 };

@@ -59,7 +59,7 @@ const configOf = (plan: DurablePlan, deliver: DeliverFrom, mark: string | undefi
 const filtersOf = ({ filter_subjects: several, filter_subject: one }: ConsumerConfig): readonly string[] =>
   several !== undefined && several.length > 0 ? several : [one ?? "cg.>"];
 
-/** A filter that is no pattern of ours may take anything. */
+/** A filter that is not a pattern of ours may take anything. */
 const mayTake = (filter: string, pattern: SubjectPattern): boolean => {
   try {
     return doOverlap(parsePattern(filter), pattern);

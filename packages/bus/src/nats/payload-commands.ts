@@ -71,7 +71,7 @@ export const createPayloadCommands = ({ requests, flush }: PayloadCommandsDeps):
       } catch (error) {
         throw explain(error, subject);
       } finally {
-        // No answer is awaited; giving up the question is no failure.
+        // No answer is awaited; giving up the question is not a failure.
         asked.catch(() => {});
         delivered.abort();
       }

@@ -114,7 +114,7 @@ export const createStreamKeeper = ({ wire, jsm, replicas, log }: StreamKeeperDep
 
   const bring = async (category: StreamCategory): Promise<StreamInfo> => {
     const wanted = planStream(category, replicas);
-    // Making a stream that exists with the same settings is no error, so two processes may start at once.
+    // Making a stream that exists with the same settings is not an error, so two processes may start at once.
     const found = (await find(wanted.name)) ?? (await jsm.streams.add(wanted));
     checkFixed(wanted, found.config, log);
     const changes = planChanges(wanted, found.config, replicas);

@@ -83,6 +83,6 @@ export const readMessage = (message: Msg): ReadMessage => {
   return { ...read, payload };
 };
 
-/** What can be shown of bytes that are no text, up to a length. */
+/** What can be shown of bytes that are not text, up to a length. */
 export const showBytes = (bytes: Uint8Array, limit: number): string =>
   storableText(lossyText.decode(bytes.subarray(0, limit)));

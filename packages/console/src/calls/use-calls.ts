@@ -88,7 +88,7 @@ export const useCalls = (project: string, filter: CallFilter): Calls => {
   useEffect(() => {
     if (wanted === path) return;
     const gone = new AbortController();
-    // While a name is being typed, its beginning is no name that the server knows.
+    // While a name is being typed, its beginning is not a name that the server knows.
     const timer = setTimeout(() => {
       request<Page<ListedCall>>(`${wanted}&limit=${FIRST_PAGE}`, { signal: gone.signal }).then(
         (page) => add(page.items),

@@ -7,7 +7,7 @@ import { type PlaneEvent, runEventStream, type StreamState } from "./event-strea
 
 /** Often enough to look live, seldom enough that a list of thousands is not drawn in every frame. */
 const FLUSH_MS = 120;
-/** While nobody looks, a hidden page keeps this many; then it lists everything again. */
+/** A hidden page keeps this many events; when it is shown again after more, it lists everything anew. */
 const MOST_WAITING = 20_000;
 
 type Listener = (events: readonly PlaneEvent[]) => void;

@@ -18,7 +18,7 @@ test.each([
   expect(spanText(ms)).toBe(text);
 });
 
-test("another day has its date, a text that is no time stays", () => {
+test("another day has its date, a text that is not a time stays", () => {
   const now = new Date(2026, 10, 16, 12, 0, 0);
   expect(clockText(new Date(2026, 10, 16, 9, 5, 7).toISOString(), now)).toBe("09:05:07");
   expect(clockText(new Date(2026, 10, 2, 9, 5, 7).toISOString(), now)).toBe("2026-11-02 09:05:07");

@@ -19,9 +19,12 @@ test.each(PLACES)("%s is a place, and the place has this address", (path, place)
   expect(pathTo(place)).toBe(path);
 });
 
-test.each(["/p/demo/nothing", "/p", "/p/demo/calls/1/2", "/elsewhere", "/p/demo/hosts/1"])("%s is no place", (path) => {
-  expect(parsePlace(path)).toEqual({ kind: "lost", path });
-});
+test.each(["/p/demo/nothing", "/p", "/p/demo/calls/1/2", "/elsewhere", "/p/demo/hosts/1"])(
+  "%s is not a place",
+  (path) => {
+    expect(parsePlace(path)).toEqual({ kind: "lost", path });
+  },
+);
 
 test("a trailing slash is ignored, and a broken escape is text", () => {
   expect(parsePlace("/p/demo/")).toEqual({ kind: "page", project: "demo", page: "now" });

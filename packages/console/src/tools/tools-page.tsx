@@ -23,7 +23,7 @@ export const ToolsPage = ({ project }: { readonly project: string }): ReactNode 
   const [wanted, setWanted] = useState("");
   const waiting = new Set(pending.map(({ tool_name }) => tool_name));
   const known = new Set(tools.items?.map(({ tool_name }) => tool_name));
-  // A tool whose first definition waits is in force for nobody yet, and stands in the list all the same.
+  // A tool whose first definition waits is not in force yet, and is listed all the same.
   const items = tools.items && [...tools.items, ...pending.filter(({ tool_name }) => !known.has(tool_name))];
   return (
     <Page title="Tools" lead="What agents, programs and people can call in this project.">

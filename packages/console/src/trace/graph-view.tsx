@@ -138,7 +138,7 @@ export const GraphView = ({ project, roots, label, nameOf }: GraphViewProps): Re
           Whole
         </button>
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: a drawing is no fieldset */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a drawing is not a fieldset */}
       <svg
         ref={svg}
         role="group"

@@ -37,6 +37,6 @@ test("no bar leaves the axis or covers another one of its lane", () => {
   }
 });
 
-test("nothing is no lane", () => {
+test("nothing is not a lane", () => {
   expect(planLanes([], 0)).toMatchObject({ bars: [], count: 0 });
 });

@@ -1,7 +1,7 @@
 // An address that the operator of the plane allows beyond the rule: `http://127.0.0.1:11434`, `https://models.internal:8443`.
 // It may be plain http, have any port and be local. It is exactly one scheme, one host and one port.
 
-import { ToolplaneError } from "@toolplane/protocol";
+import { badRequest } from "@toolplane/protocol";
 import { tryClassifyAddress } from "../addresses/classify-address.ts";
 import { hostOf } from "./host-name.ts";
 
@@ -33,16 +33,14 @@ export const showOrigin = (origin: AllowedOrigin): string => {
 export const isSameOrigin = (a: AllowedOrigin, b: AllowedOrigin): boolean =>
   a.protocol === b.protocol && a.host === b.host && a.port === b.port;
 
-const refuse = (why: string): ToolplaneError => new ToolplaneError("bad_request", why);
-
 export const parseAllowedOrigin = (text: string): AllowedOrigin => {
   const url = URL.parse(text);
   const origin = url === null ? undefined : tryReadOrigin(url);
   if (url === null || origin === undefined || origin.host === "" || text.includes("*"))
-    throw refuse("an address to allow looks like http://127.0.0.1:11434 or https://models.internal");
+    throw badRequest("an address to allow looks like http://127.0.0.1:11434 or https://models.internal");
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "" || url.pathname !== "/")
-    throw refuse(`an address to allow is a scheme, a host and a port and nothing else: ${showOrigin(origin)}`);
+    throw badRequest(`an address to allow is a scheme, a host and a port and nothing else: ${showOrigin(origin)}`);
   const literal = tryClassifyAddress(origin.host);
-  if (literal?.kind === "never") throw refuse(`${origin.host} is ${literal.what} and cannot be allowed`);
+  if (literal?.kind === "never") throw badRequest(`${origin.host} is ${literal.what} and cannot be allowed`);
   return origin;
 };

@@ -43,7 +43,7 @@ describe("an address by its text alone", () => {
 
 describe("what an operator may write", () => {
   test.each(["", "127.0.0.1", "ftp://a", "http://*", "http://", "https://*.example.com"])(
-    "[SEC-6-1] %j is no address to allow",
+    "[SEC-6-1] %j is not an address to allow",
     (text) => {
       expect(() => parseAllowedOrigin(text)).toThrow(expect.objectContaining({ code: "bad_request" }));
     },
@@ -77,7 +77,7 @@ describe("what an operator may write", () => {
   });
 
   test.each(["", "*", "*.", "*.com", "a b", "a/b", "https://a", "a:1", "u@a", "*.*.com", "a..", "a?b", "a#b"])(
-    "[SEC-6-2] %j is no pattern",
+    "[SEC-6-2] %j is not a pattern",
     (text) => {
       expect(() => parseHostPattern(text)).toThrow(expect.objectContaining({ code: "bad_request" }));
     },

@@ -1,7 +1,7 @@
 // A request as the guard sends it: checked before anything is sent, and kept so that it can be sent again after a redirect. No
 // error text here shows a header's value: it may be a key.
 
-import { ToolplaneError, UsageError } from "@toolplane/protocol";
+import { badRequest, UsageError } from "@toolplane/protocol";
 
 export interface Hop {
   readonly url: string | URL;
@@ -35,8 +35,6 @@ const OWN_PREFIX = "proxy-";
 const REFUSED_METHODS: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"]);
 const MAX_SHOWN = 64;
 
-const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);
-
 /** Throws `bad_request` for a header that cannot be sent. */
 export const readHeaders = (given: RequestInit["headers"]): ReadonlyMap<string, string> => {
   const entries: Iterable<readonly (string | undefined)[]> =
@@ -44,12 +42,12 @@ export const readHeaders = (given: RequestInit["headers"]): ReadonlyMap<string, 
   const headers = new Map<string, string>();
   for (const [name = "", value] of entries) {
     if (value === undefined) continue;
-    if (!TOKEN.test(name)) throw refuse("the name of a request header has a character that headers cannot have");
+    if (!TOKEN.test(name)) throw badRequest("the name of a request header has a character that headers cannot have");
     const key = name.toLowerCase();
     if (OWN_HEADERS.has(key) || key.startsWith(OWN_PREFIX))
-      throw refuse(`the request header ${key.slice(0, MAX_SHOWN)} cannot be set: it belongs to the connection`);
+      throw badRequest(`the request header ${key.slice(0, MAX_SHOWN)} cannot be set: it belongs to the connection`);
     if (!VALUE.test(value))
-      throw refuse(
+      throw badRequest(
         `the request header ${key.slice(0, MAX_SHOWN)} has a line end or another character headers cannot have`,
       );
     const before = headers.get(key);
@@ -68,6 +66,6 @@ export const readRequest = (input: Parameters<typeof fetch>[0], init: RequestIni
   if (typeof input !== "string" && !(input instanceof URL))
     throw new UsageError("the egress guard takes an address, not a Request");
   const method = (init.method ?? "GET").toUpperCase();
-  if (!TOKEN.test(method) || REFUSED_METHODS.has(method)) throw refuse("this request method cannot be used");
+  if (!TOKEN.test(method) || REFUSED_METHODS.has(method)) throw badRequest("this request method cannot be used");
   return { url: input, method, headers: readHeaders(init.headers), body: readBody(init.body) };
 };

@@ -1,11 +1,11 @@
 // Approvals: a person says yes or no to a call of a tool with `approval: required`, or with `approval: external` and arguments that
 // derive from cards of external trust.
-//   AP1. Exactly one decision per call, the first; the same again by anybody is answered with it, the opposite is `conflict`.
+//   AP1. A call has exactly one decision, the first. The same decision again is answered with the first; the opposite is `conflict`.
 //   AP2. The decision is a card under an id derived from the call's, written in the transaction that moves the call (I7). The
 //       call remembers the card's hash: its turn's chain links the decision before the result. Retention removes both.
-//   AP3. A denied call was never in a queue, so nobody can have run it. It settles failed `approval_denied` with the reason,
+//   AP3. A denied call was never in a queue, so no service can have run it. It settles failed `approval_denied` with the reason,
 //       which is what the model is told.
-//   AP4. Time is the database's: a call whose time to be approved is over cannot be approved, also before a watchdog came by.
+//   AP4. The database's clock decides: a call whose time to be approved is over cannot be approved, even before a watchdog ended it.
 
 import { type Card, isRecord, type JsonCaps, resolveOptions, storableText, ToolplaneError } from "@toolplane/protocol";
 import { type Actor, reasonIn, recordActs } from "../audit/audit.ts";
@@ -15,17 +15,14 @@ import { ENGINE_ACTOR } from "../calls/cancel.ts";
 import { commandPayloadText } from "../calls/plan-call.ts";
 import { engineFailure } from "../calls/plan-settlement.ts";
 import type { Settlements } from "../calls/settlements.ts";
-import type { Sha256 } from "../calls/turn-chain.ts";
 import type { CardStore } from "../cards/card-store.ts";
 import { prepareCard } from "../cards/prepare-card.ts";
 import { readInTurns } from "../coalescer/in-turns.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Faults } from "../ports/faults.ts";
+import type { Ground } from "../ports/ground.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "../registry/page.ts";
-import type { Database, Queryer } from "../sql/database.ts";
+import type { Queryer } from "../sql/database.ts";
 import { APPROVE, LIST_WAITING, NOTE_DENIAL, type WaitingRow } from "./approvals.sql.ts";
 
 export type Verdict = "approved" | "denied";
@@ -71,18 +68,13 @@ export interface Approvals {
   find(key: CallKey): Promise<Omit<Decision, "status" | "idempotent"> | undefined>;
 }
 
-export interface ApprovalsDeps {
-  readonly db: Database;
+export interface ApprovalsDeps extends Pick<Ground, "db" | "doorbell" | "faults" | "clock" | "sha256"> {
   readonly calls: Pick<Calls, "get">;
   readonly settlements: Settlements;
   readonly cards: Pick<CardStore, "putCards" | "getCards">;
   readonly definitions: Pick<Definitions, "resolveVersion">;
-  readonly doorbell: Doorbell;
-  readonly faults: Faults;
-  readonly clock: Clock;
   readonly observe: CallObserver;
   readonly republishSeconds: number | null;
-  readonly sha256: Sha256;
   readonly caps: JsonCaps;
 }
 
@@ -91,7 +83,7 @@ const MAX_TEXT = 500;
 
 const cardIdOf = (toolCallId: string): string => `approval_${toolCallId}`;
 
-/** Without NULs: a name of nothing else is no name. */
+/** Without NUL characters: a name of only NULs counts as empty. */
 const clean = (text: string): string => storableText(text.replaceAll("\u0000", ""), MAX_TEXT).trim();
 
 const decisionCard = (view: CallView, request: DecideRequest, verdict: Verdict, now: string): Card => ({
@@ -157,7 +149,7 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
     return readDecision(card);
   };
 
-  /** Moves the call out of the waiting room, or says that somebody else did. */
+  /** Moves the call out of the waiting room, or says that another request has moved it. */
   const offer = async (tx: Queryer, view: CallView, approvalHash: string): Promise<boolean> => {
     const pinned = await deps.definitions.resolveVersion(view.projectId, view.toolName, view.toolVersion);
     const { queueTimeoutSeconds } = resolveOptions(pinned?.definition.options ?? {});

@@ -1,29 +1,20 @@
 // The audit's rows: written with what they tell of, read newest first, never changed.
 
+import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
 
-export interface ActWrite {
-  readonly projectId: string | null;
-  readonly tokenId: string | null;
-  readonly role: string;
-  readonly actor: string;
-  readonly door: string;
-  readonly act: string;
-  readonly subject: string;
-  readonly detail: string;
-}
+const acts = inputOf({
+  projectId: given<string | null>("text"),
+  tokenId: given<string | null>("text"),
+  role: given<string>("text"),
+  actor: given<string>("text"),
+  door: given<string>("text"),
+  act: given<string>("text"),
+  subject: given<string>("text"),
+  detail: given<string>("text"),
+});
 
-const acts = setInput<ActWrite>([
-  ["projectId", "text"],
-  ["tokenId", "text"],
-  ["role", "text"],
-  ["actor", "text"],
-  ["door", "text"],
-  ["act", "text"],
-  ["subject", "text"],
-  ["detail", "text"],
-]);
+export type ActWrite = RowIn<typeof acts>;
 
 export const bindActs = acts.bind;
 

@@ -1,7 +1,7 @@
 // Statements of a batch's tasks: given to agents, ended, refused, canceled.
 
+import { given, inputOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
 
 // A task is always looked up within its batch. Written this way, its status does not lead the planner to the indexes of pending
 // or dispatched tasks, which hold the tasks of all batches.
@@ -33,25 +33,15 @@ select t.task_index, u.status, u.deliverable_card_id, u.output_box_id, u.error, 
    for update of t skip locked`,
 };
 
-export interface EndTaskRow {
-  readonly projectId: string;
-  readonly batchId: string;
-  readonly taskIndex: number;
-  readonly status: string;
-  readonly error: string | null;
-  readonly resultView: string;
-  readonly outputBoxId: string;
-}
-
-const ends = setInput<EndTaskRow>([
-  ["projectId", "text"],
-  ["batchId", "text"],
-  ["taskIndex", "integer"],
-  ["status", "text"],
-  ["error", "text"],
-  ["resultView", "text"],
-  ["outputBoxId", "text"],
-]);
+const ends = inputOf({
+  projectId: given<string>("text"),
+  batchId: given<string>("text"),
+  taskIndex: given<number>("integer"),
+  status: given<string>("text"),
+  error: given<string | null>("text"),
+  resultView: given<string>("text"),
+  outputBoxId: given<string>("text"),
+});
 
 export const END_TASKS: Statement = {
   name: "batches.end-tasks",
@@ -62,7 +52,7 @@ update state.batch_tasks t
  where t.project_id = any (array[i.project_id]) and t.batch_id = i.batch_id and t.task_index = i.task_index and t.${DISPATCHED}`,
 };
 
-export const bindEnds = (rows: readonly EndTaskRow[]): unknown[] => ends.bind(rows);
+export const bindEnds = ends.bind;
 
 export interface ClaimedTaskRow {
   readonly task_index: number;

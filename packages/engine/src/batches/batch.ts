@@ -8,7 +8,7 @@
 //
 //   BT1. All tasks, their agents, the batch and the hand-over of the call are one commit: all of it exists, or nothing.
 //   BT2. A child and the task's record of it are one commit: no child is made twice, none is forgotten (W-27).
-//   BT3. What a child did is read from its turn, never from a message; a message only says when to look (I13).
+//   BT3. The outcome of a child is read from its turn, never from a message; a message only says when to look (I13).
 //   BT4. A batch closes when its deadline has passed, a task failed under fail_fast, or its call has ended. Closing first stops
 //        the children and then ends the batch: when the result is there, no child runs any more. Nothing is stored about
 //        closing: the reasons stay true, so the next process goes on closing.
@@ -28,7 +28,6 @@ export interface BatchKey {
 export interface BatchTaskAsk {
   readonly agentId: string;
   readonly targetStrategy: "new" | "reuse" | "clone";
-  readonly targetRef: string;
   readonly instruction: string;
   readonly profileBoxId: string;
   readonly inheritBoxIds: readonly string[];

@@ -1,7 +1,7 @@
 // Statements of batches. Open batches are few and found by a partial index; everything else goes by the batch's key.
 
+import { given, inputOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
 
 /** $1 project, $2 batch, $3 call, $4 agent, $5 turn, $6 step, $7 fail_fast, $8 seconds until the deadline. */
 export const OPEN_BATCH: Statement = {
@@ -12,21 +12,13 @@ insert into state.batches (project_id, batch_id, status, parent_tool_call_id, pa
 values ($1, $2, 'running', $3, $4, $5, $6, $7::boolean, now() + make_interval(secs => $8::double precision))`,
 };
 
-export interface NewTaskRow {
-  readonly projectId: string;
-  readonly batchId: string;
-  readonly taskIndex: number;
-  readonly agentId: string;
-  readonly task: string;
-}
-
-const newTasks = setInput<NewTaskRow>([
-  ["projectId", "text"],
-  ["batchId", "text"],
-  ["taskIndex", "integer"],
-  ["agentId", "text"],
-  ["task", "text"],
-]);
+const newTasks = inputOf({
+  projectId: given<string>("text"),
+  batchId: given<string>("text"),
+  taskIndex: given<number>("integer"),
+  agentId: given<string>("text"),
+  task: given<string>("text"),
+});
 
 export const OPEN_TASKS: Statement = {
   name: "batches.open-tasks",
@@ -35,7 +27,7 @@ insert into state.batch_tasks (project_id, batch_id, task_index, agent_id, task)
 select project_id, batch_id, task_index, agent_id, task from ${newTasks.from}`,
 };
 
-export const bindNewTasks = (rows: readonly NewTaskRow[]): unknown[] => newTasks.bind(rows);
+export const bindNewTasks = newTasks.bind;
 
 /** $1 project, $2 edge, $3 phase, $4 source, $5 batch, $6 metadata; the rest is the call's own. $7 call. */
 export const JOIN_EDGE: Statement = {
@@ -199,7 +191,7 @@ select batch_id from state.batch_tasks where project_id = $1 and agent_turn_id =
 };
 
 // A batch that has not ended is `running`; asked this way it is found by its key and not by the index of open ones.
-/** The one who gets the row ends the batch. $1 project, $2 batch. */
+/** The process that gets the row ends the batch. $1 project, $2 batch. */
 export const LOCK_BATCH: Statement = {
   name: "batches.lock",
   text: `

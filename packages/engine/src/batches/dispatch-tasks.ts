@@ -4,11 +4,8 @@
 import { HEADERS, isToolplaneError, type JsonObject, understandError } from "@toolplane/protocol";
 import { createParentPointerCard } from "@toolplane/protocol/agents";
 import type { Delegation } from "../delegation/delegation.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Faults } from "../ports/faults.ts";
-import type { Ids } from "../ports/ids.ts";
-import type { Log } from "../ports/log.ts";
-import type { Database, Queryer } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
+import type { Queryer } from "../sql/database.ts";
 import type { SpawnedTurn, SpawnRequest, Turns } from "../turns/turn.ts";
 import { type BatchKey, batchTaskIdOf, PMO_ACTOR } from "./batch.ts";
 import { CLAIM_TASK, type ClaimedTaskRow, TASK_DISPATCHED, TASK_REFUSED } from "./batch-tasks.sql.ts";
@@ -16,14 +13,9 @@ import type { BatchRow } from "./batches.sql.ts";
 import type { StoredTask } from "./open-batch.ts";
 import { planDispatchFailure } from "./plan-batch.ts";
 
-export interface DispatchTasksDeps {
-  readonly db: Database;
+export interface DispatchTasksDeps extends Pick<Ground, "db" | "faults" | "clock" | "ids" | "log"> {
   readonly turns: Pick<Turns, "spawn" | "ring">;
   readonly delegation: Pick<Delegation, "chooseOutputBox">;
-  readonly faults: Faults;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
   /** Children that are made at once. */
   readonly lanes: number;
 }

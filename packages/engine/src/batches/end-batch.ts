@@ -5,16 +5,14 @@ import type { JsonObject } from "@toolplane/protocol";
 import { isSettled } from "../calls/call.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "../calls/read.sql.ts";
 import type { Settlements } from "../calls/settlements.ts";
-import type { Faults } from "../ports/faults.ts";
-import type { Database, Queryer } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
+import type { Queryer } from "../sql/database.ts";
 import { BATCH_MANAGER, type BatchKey, type TaskStatus } from "./batch.ts";
 import { END_BATCH, JOIN_EDGE, LOCK_BATCH, READ_TASKS, type TaskRow } from "./batches.sql.ts";
 import { type BatchResult, planBatchResult } from "./plan-batch.ts";
 
-export interface EndBatchDeps {
-  readonly db: Database;
+export interface EndBatchDeps extends Pick<Ground, "db" | "faults"> {
   readonly settlements: Settlements;
-  readonly faults: Faults;
 }
 
 const OPEN: ReadonlySet<string> = new Set(["pending", "dispatched"]);

@@ -1,10 +1,8 @@
 // How the children ended: read from their turns (BT3); when the batch closes, they are stopped (BT4).
 
 import { isToolplaneError, type ResultStatus } from "@toolplane/protocol";
-import type { Clock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Faults } from "../ports/faults.ts";
-import type { Database, Queryer } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
+import type { Queryer } from "../sql/database.ts";
 import type { AgentKey, StopRequest, Turns } from "../turns/turn.ts";
 import { whenFree } from "../turns/when-free.ts";
 import { type BatchKey, PMO_ACTOR } from "./batch.ts";
@@ -21,12 +19,8 @@ import {
 import { READ_STARVED } from "./batches.sql.ts";
 import { type CloseReason, planTaskEnd } from "./plan-batch.ts";
 
-export interface JoinTasksDeps {
-  readonly db: Database;
+export interface JoinTasksDeps extends Pick<Ground, "db" | "doorbell" | "faults" | "clock"> {
   readonly turns: Pick<Turns, "stop" | "ring">;
-  readonly doorbell: Doorbell;
-  readonly faults: Faults;
-  readonly clock: Clock;
   readonly lanes: number;
 }
 

@@ -1,9 +1,9 @@
 // The event log as readers without a durable see it: a page after a position, in the order of ids. A page is bounded in bytes
 // too: a reader that does not read holds no more than one.
 //
-// Ids are given in the order in which things happen: what a transaction does to a call after another one has committed has the
-// larger id, whichever transaction began first. A page shows what this statement's snapshot shows; what it does not show
-// belongs to a transaction that the snapshot lists as open, or takes its ids later.
+// Ids follow the order of events: an event that a transaction writes about a call after another transaction committed has the
+// larger id, whichever of the two began first. A page shows what this statement's snapshot shows. An event that is missing from it
+// belongs to a transaction that the snapshot lists as open, or gets a later id.
 
 import type { Statement } from "../sql/database.ts";
 import { eventParts } from "./parcel.sql.ts";

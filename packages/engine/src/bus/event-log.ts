@@ -1,6 +1,5 @@
 // Reads events by position, for readers over HTTP: the position is the event's id, so a reader that comes back continues where
-// it was. Hundreds of readers are at the same position and are woken together: readers that ask for the same page share a read
-// that begins after they asked, so none misses what was committed before.
+// it was. The server lets readers at the same position share a read (`server/src/events/shared-reads.ts`).
 
 import { LRUCache } from "lru-cache";
 import type { Database } from "../sql/database.ts";
@@ -28,7 +27,7 @@ export interface LoggedEvent {
 export interface EventLog {
   /** The end of a project's log: what is read from here comes after this moment. */
   now(projectId: string): Promise<string>;
-  /** Where a reader goes on that comes back with what an event gave it; refuses what no event can have given. */
+  /** The position of a reader that comes back with the id of an event; refuses a text that cannot be such an id. */
   resume(projectId: string, position: string): Promise<string>;
   /** Whether everything after this position is still there: the event at the position is, or there never was one. */
   isKept(projectId: string, position: string): Promise<boolean>;
@@ -66,33 +65,6 @@ const PAGE = 200;
 
 const openOf = ({ listed, unlisted }: OpenRow): Open => ({ listed: listed.map(BigInt), from: BigInt(unlisted) });
 
-type Page = Promise<readonly LoggedEvent[]>;
-
-/** For each question at most one read is under way, and one waits that answers all who asked meanwhile. */
-const createSharedReads = (): ((question: string, read: () => Page) => Page) => {
-  const underWay = new Map<string, Promise<unknown>>();
-  const waiting = new Map<string, Page>();
-  const begin = (question: string, read: () => Page): Page => {
-    waiting.delete(question);
-    const page = read();
-    const over = page.then(
-      () => underWay.delete(question),
-      () => underWay.delete(question),
-    );
-    underWay.set(question, over);
-    return page;
-  };
-  return (question, read) => {
-    const joined = waiting.get(question);
-    if (joined !== undefined) return joined;
-    const before = underWay.get(question);
-    if (before === undefined) return begin(question, read);
-    const next = before.then(() => begin(question, read));
-    waiting.set(question, next);
-    return next;
-  };
-};
-
 /** A place of an earlier version's order, in this one's. */
 const renewed = ({ xid: old, id: oldId }: OldPosition, row: OldRow): Position => {
   const unread = row.unread.map(BigInt).map((xid): Late => ({ from: xid, to: xid }));
@@ -109,7 +81,6 @@ const renewed = ({ xid: old, id: oldId }: OldPosition, row: OldRow): Position =>
 const MAX_QUIET = 10_000;
 
 export const createEventLog = (db: Pick<Database, "query">): EventLog => {
-  const share = createSharedReads();
   /** By project and position: the transactions that may still be late after a look that found nothing. */
   const quiet = new LRUCache<string, readonly Late[]>({ max: MAX_QUIET });
 
@@ -161,9 +132,6 @@ export const createEventLog = (db: Pick<Database, "query">): EventLog => {
       // Events are deleted from the oldest on: while this one is there, none after it is gone.
       return (await db.query(HAS_EVENT, [projectId, String(position.id)])).length > 0;
     },
-    async read(projectId, after, limit = PAGE) {
-      const position = await locate(projectId, after);
-      return share(`${projectId} ${after} ${limit}`, () => readAfter(projectId, position, limit));
-    },
+    read: async (projectId, after, limit = PAGE) => readAfter(projectId, await locate(projectId, after), limit),
   };
 };

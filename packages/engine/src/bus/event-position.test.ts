@@ -51,7 +51,7 @@ describe("positions of the event log", () => {
     "9223372036854775808",
     "1~18446744073709551616",
     `1~2${",+1".repeat(3000)}`,
-  ])("%s is no position", (text) => {
+  ])("%s is not a position", (text) => {
     expect(() => parsePosition(text)).toThrow("is not an event id this server has given");
   });
 

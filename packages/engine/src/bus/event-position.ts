@@ -47,7 +47,7 @@ export const BEGINNING: Place = { id: 0n, part: 0 };
 export const MAX_XID8 = 2n ** 64n - 1n;
 const MAX_BIGINT = 2n ** 63n - 1n;
 const MAX_PART = 2 ** 31 - 1;
-/** More transactions are not open at once, and a longer text is no id of ours. */
+/** More transactions are not open at once, and a longer text is not an id of ours. */
 const MAX_LATE = 2_000;
 const MAX_LENGTH = 16_384;
 

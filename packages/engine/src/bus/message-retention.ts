@@ -12,8 +12,6 @@ export interface TrimMessagesOptions {
   readonly faults: Faults;
   /** Who carries messages: the database itself unless said otherwise. */
   readonly carrier?: CarriedBy | undefined;
-  readonly commandAgeMs?: number | undefined;
-  readonly eventAgeMs?: number | undefined;
   /** Rows per statement. */
   readonly limit?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -31,8 +29,8 @@ const DEFAULT_LIMIT = 1000;
 
 export const trimMessages = async (options: TrimMessagesOptions): Promise<TrimmedMessages> => {
   const { db, faults, signal, limit = DEFAULT_LIMIT, carrier = "postgres" } = options;
-  const eventAgeMs = options.eventAgeMs ?? streamPlan("evt").maxAgeSeconds * 1000;
-  const commandAgeMs = options.commandAgeMs ?? streamPlan("cmd").maxAgeSeconds * 1000;
+  const eventAgeMs = streamPlan("evt").maxAgeSeconds * 1000;
+  const commandAgeMs = streamPlan("cmd").maxAgeSeconds * 1000;
 
   const trimAll = async (statement: Statement, ageMs: number): Promise<number> => {
     let total = 0;

@@ -5,28 +5,19 @@
 import type { Bus, BusMessage } from "@toolplane/bus";
 import { parseSubject, ToolplaneError } from "@toolplane/protocol";
 import { createMessageWriter } from "../outbox/message-writer.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Faults } from "../ports/faults.ts";
-import type { Ids } from "../ports/ids.ts";
-import type { Log } from "../ports/log.ts";
-import type { Database } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
 import type { BusDoorbell } from "./postgres-doorbell.ts";
 import { createStreams } from "./streams.ts";
 
-export interface PostgresBusOptions {
-  readonly db: Database;
+export interface PostgresBusOptions extends Pick<Ground, "db" | "ids" | "clock" | "log" | "faults"> {
   readonly doorbell: BusDoorbell;
-  readonly ids: Ids;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly faults: Faults;
 }
 
 const refuseCommand = ({ subject }: BusMessage): void => {
   if (parseSubject(subject).category === "cmd")
     throw new ToolplaneError(
       "bad_request",
-      "this plane has no bus beside its database, and nobody takes commands here",
+      "this plane has no bus beside its database, so no service takes commands here",
     );
 };
 

@@ -14,9 +14,8 @@
 
 import { type Backoff, backoff } from "@toolplane/protocol";
 import type pg from "pg";
-import type { Clock } from "../ports/clock.ts";
 import { DOORBELL_KINDS, type Doorbell, type DoorbellKind, type RingOrigin, type RingTo } from "../ports/doorbell.ts";
-import type { Log } from "../ports/log.ts";
+import type { Ground } from "../ports/ground.ts";
 import type { Database } from "../sql/database.ts";
 import { channelOf, GREETINGS, kindOf, NOTIFY, START_LISTENING } from "./doorbell.sql.ts";
 
@@ -45,10 +44,8 @@ export interface BusDoorbell extends Doorbell {
   stats(): DoorbellStats;
 }
 
-export interface PostgresDoorbellOptions {
+export interface PostgresDoorbellOptions extends Pick<Ground, "clock" | "log"> {
   readonly db: Pick<Database, "connect">;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** The longest pause is as long as the slow look of the listeners: a longer one would delay them more. */

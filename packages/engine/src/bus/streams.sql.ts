@@ -1,16 +1,11 @@
 // Lossy streams between processes: an UNLOGGED table, whose writes are never waited for.
 
-import { setInput } from "../sql/input.sql.ts";
+import { given, inputOf } from "../sql/columns.sql.ts";
 
-export interface StreamInput {
-  readonly subject: string;
-  readonly payload: string;
-}
-
-export const streamInput = setInput<StreamInput>([
-  ["subject", "text"],
-  ["payload", "text"],
-]);
+export const streamInput = inputOf({
+  subject: given<string>("text"),
+  payload: given<string>("text"),
+});
 
 export const INSERT_STREAM_ITEMS = {
   name: "bus_insert_stream_items",

@@ -8,8 +8,7 @@
 import { type BusStats, checkStreamItem, type StreamItem } from "@toolplane/bus";
 import { matchesPattern, parsePattern, type SubjectPattern } from "@toolplane/protocol";
 import { createCoalescer } from "../coalescer/coalescer.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Log } from "../ports/log.ts";
+import type { Ground } from "../ports/ground.ts";
 import type { Queryer } from "../sql/database.ts";
 import type { BusDoorbell } from "./postgres-doorbell.ts";
 import {
@@ -21,11 +20,9 @@ import {
   TRIM_STREAM_ITEMS,
 } from "./streams.sql.ts";
 
-export interface StreamsDeps {
+export interface StreamsDeps extends Pick<Ground, "clock" | "log"> {
   readonly db: Queryer;
   readonly doorbell: BusDoorbell;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Tells this bus's own items from those of others. */
   readonly origin: string;
 }

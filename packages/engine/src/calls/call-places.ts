@@ -46,7 +46,7 @@ export interface CallPlacesDeps {
   readonly republishSeconds: number | null;
   readonly handover: Pick<Handover, "reserve">;
   readonly remember: (leased: LeasedCall) => void;
-  /** What these leases hold was never handed to anybody. */
+  /** Calls under these leases were never handed to a service. */
   readonly giveBack: (leaseIds: readonly string[]) => void;
   /** Calls stand in the queue of these targets. */
   readonly offer: (targets: readonly TargetKey[]) => void;

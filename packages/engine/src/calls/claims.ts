@@ -1,6 +1,6 @@
 // Claims: calls of a target for a service that asks for work.
-//   CM1. What a claim takes is shared between the lanes of the queue, an agent each (lease.sql.ts): the thousand calls of one agent do
-//        not keep the call of another waiting. When there are more lanes than calls to take, the next claim goes on behind the last.
+//   CM1. A claim takes calls from all lanes of the queue, one lane for each agent (lease.sql.ts): a thousand calls of one agent do
+//        not keep the call of another agent waiting. When there are more lanes than calls to take, the next claim goes on behind the last.
 //   CM2. Calls that a limit holds are claimed at their gates (gates/), in turns with the others, and only at targets that have some.
 
 import { LRUCache } from "lru-cache";
@@ -60,7 +60,7 @@ const lastInTurn = (rows: readonly LeasedRow[], after: string): string => {
   return lanes.filter((lane) => lane <= after).at(-1) ?? lanes.at(-1) ?? "";
 };
 
-/** What was taken before is handed out although a further statement failed: otherwise its leases would lapse. */
+/** When a further statement fails, the calls that were taken before it are still handed out: otherwise their leases would lapse. */
 const orNothing = (taking: Promise<readonly LeasedRow[]>): Promise<readonly LeasedRow[]> => taking.catch(() => []);
 
 export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly LeasedCall[]> => {

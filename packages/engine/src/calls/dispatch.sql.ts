@@ -1,6 +1,6 @@
 // Dispatch in one statement and one commit: the call row (which is also its request edge, waiting row and place in the
 // queue), its tool.call card, the events that tell of it, and - only when an external bus carries commands - the outbox row.
-// I4: the row exists before anyone can see the command. The tool's version is checked again inside the statement, so a
+// I4: the row exists before any service can see the command. The tool's version is checked again inside the statement, so a
 // definition read a moment ago (or from a cache) is never used after it was replaced. So is the depth of the agent in whose
 // name a direct call is made (I9): what was remembered of it counts only if it is still true.
 

@@ -1,6 +1,6 @@
 // The synchronous match: a call that is dispatched where a service already waits for its target is written as leased to that
-// service and handed to it, without a doorbell and without a claim. Here is who waits; the statement of the dispatch decides.
-//   HO1. Only a service that rests is matched. One that looks for work itself may find some, and would get more than it asked
+// service and handed to it, without a doorbell and without a claim. This file knows which services wait; the dispatch's statement decides.
+//   HO1. Only a service that rests is matched. A service that is looking for work may find some, and would get more than it asked
 //       for.
 //   HO2. Within a flush no call overtakes: once a call of a target goes to the queue, the ones after it do too. Across flushes
 //        the statement sees to it: it leases nothing while a due call waits for the target. Calls that are pinned to a definition
@@ -109,7 +109,7 @@ export const createHandover = (): Handover => {
           return undefined;
         }
         const open = filling.get(key) ?? [];
-        /** One that gets calls of this flush already and has room, else one that rests. */
+        /** A service that already gets calls of this flush and has room, else one that rests. */
         const find = (suits: (place: Place) => boolean): Filling | undefined => {
           const begun = open.find(({ place, count }) => count < place.waiting.max && suits(place));
           if (begun !== undefined) return begun;

@@ -73,8 +73,8 @@ export interface CallAsk {
   readonly notBeforeMs?: number | undefined;
   readonly retryOf?: string | undefined;
   /**
-   * Whether the arguments derive from cards of external trust: their author had read a result from outside. Left out, it is so for
-   * every agent, and not so for the system's own actors and people.
+   * Whether the arguments derive from cards of external trust: their author had read a result from outside. When left out: true
+   * for every agent, false for the system's own actors and for people.
    */
   readonly external?: boolean | undefined;
 }

@@ -39,7 +39,7 @@ export interface GivenResult {
   readonly definitionHash?: string | undefined;
   /** The state for the next call of the session; kept only when this call succeeds. */
   readonly sessionState?: unknown;
-  /** Further ways to show the result; a value that is no view is left out. */
+  /** Further ways to show the result; a value that is not a view is left out. */
   readonly views?: unknown;
   /** The control keys that were removed from a foreign body before it was reported. */
   readonly strippedControl?: readonly string[] | undefined;

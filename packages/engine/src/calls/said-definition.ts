@@ -23,7 +23,7 @@ const nameOf = ({ facts, hash }: Said): NamedDefinition => ({
   definitionHash: hash,
 });
 
-/** The hashes that are no version of their tool. */
+/** The hashes that are not a version of their tool. */
 const findFalse = async <Item extends Said>(db: Queryer, said: readonly Item[]): Promise<ReadonlySet<Item>> => {
   const others = said.filter(({ facts, hash }) => hash !== facts.definitionHash);
   const asked = others.filter(({ hash }) => isPossible(hash));

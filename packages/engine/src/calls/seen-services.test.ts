@@ -74,7 +74,7 @@ test("a service that goes away while it asks is not listed any more, unless it a
   expect(names()).toEqual(["a"]);
   two(true);
   expect(names()).toEqual([]);
-  // An answer is no goodbye.
+  // An answer is not a goodbye.
   seen.saw("p", "text", "a")(false);
   expect(names()).toEqual(["a"]);
 });

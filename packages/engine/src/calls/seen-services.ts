@@ -1,6 +1,6 @@
-// Who has asked for work lately: the answer to "does anybody serve this target". From memory: it is for people who look,
-// and a service that lives asks again within seconds. One that ends its question itself, as a service does that stops, is
-// forgotten at once. The log says when one came and when it went.
+// The services that asked for work lately, for the question whether a target is served. Kept in memory: only people ask, and a
+// living service asks for work again within seconds. A service that ends its request itself, as one that stops does, is forgotten
+// at once. The log says when a service came and when it went.
 
 import { LRUCache } from "lru-cache";
 import { type Log, silentLog } from "../ports/log.ts";

@@ -1,5 +1,6 @@
-// Those who wait for calls to settle. A caller is told the result with the end: from the settlement that was committed here, or
-// from the one statement that asks about all who wait after a ring from elsewhere. Neither reads the call again.
+// Callers that wait for calls to settle. A waiting caller gets the result together with the news that its call ended: from the
+// settlement that this process committed, or, after a ring from another process, from one statement about all waiting calls. No caller
+// reads its call again.
 
 import type { ToolResultContent } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";

@@ -4,8 +4,8 @@
 //   BX3. A box of another project does not exist.
 
 import { type Card, distinctIds, showName, ToolplaneError } from "@toolplane/protocol";
-import type { Ids } from "../ports/ids.ts";
-import type { Database, Queryer } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
+import type { Queryer } from "../sql/database.ts";
 import {
   APPEND_TO_BOX,
   type BoxRow,
@@ -64,9 +64,7 @@ export interface Boxes {
   loadBoxes(projectId: string, boxIds: readonly string[], options?: BoxBatchOptions): Promise<BoxBatch>;
 }
 
-export interface BoxesOptions {
-  readonly db: Database;
-  readonly ids: Ids;
+export interface BoxesOptions extends Pick<Ground, "db" | "ids"> {
   readonly cards: Pick<CardStore, "getCards" | "firstThatFit">;
 }
 
@@ -97,7 +95,7 @@ const checkTail = (limit: number): number => {
 };
 
 /** Box ids are shown in the usual form of UUIDs. */
-const dashed = (hex: string): string =>
+export const dashedUuid = (hex: string): string =>
   [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 
 const toBox = (row: BoxRow): Box => ({
@@ -139,7 +137,7 @@ export const createBoxes = ({ db, ids, cards }: BoxesOptions): Boxes => {
 
   const create = async (projectId: string, cardIds: readonly string[], options: CreateBoxOptions): Promise<string> => {
     checkCardIds(cardIds);
-    const boxId = dashed(ids.uuid());
+    const boxId = dashedUuid(ids.uuid());
     await (options.tx ?? db).query(CREATE_BOX, [projectId, boxId, options.parentIds ?? [], cardIds]);
     return boxId;
   };

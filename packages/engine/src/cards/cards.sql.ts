@@ -1,6 +1,7 @@
 // Statements of the card store. I7: a card is only ever inserted; a second write of the same id is compared by hash, and
 // another hash becomes an UPDATE that the table's trigger refuses.
 
+import { given, inputOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { type InputFields, setInput } from "../sql/input.sql.ts";
 
@@ -56,17 +57,12 @@ export interface StoredBody {
 
 const LIVE = "(c.expires_at is null or c.expires_at > now())";
 
-export interface CardKey {
-  readonly projectId: string;
-  readonly cardId: string;
-}
+const keys = inputOf({
+  projectId: given<string>("text"),
+  cardId: given<string>("text"),
+});
 
-const keys = setInput<CardKey>([
-  ["projectId", "text"],
-  ["cardId", "text"],
-]);
-
-export const bindCardKeys = (rows: readonly CardKey[]): unknown[] => keys.bind(rows);
+export const bindCardKeys = keys.bind;
 
 export const READ_CARDS: Statement = {
   name: "cards.read",

@@ -16,23 +16,18 @@
 import type { CarrierBus, CommandDurable, Delivery } from "@toolplane/bus";
 import { HEADERS, tryParseSubject } from "@toolplane/protocol";
 import { createAlarm } from "../bus/alarm.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Faults } from "../ports/faults.ts";
-import type { Log } from "../ports/log.ts";
+import type { Ground } from "../ports/ground.ts";
 import type { Queryer } from "../sql/database.ts";
 import { ANSWERED, bindCommands } from "./answered.sql.ts";
 import { commandsOf, PMO, type Receiver } from "./plan-durables.ts";
 
-export interface AnsweredCommandsOptions {
+export interface AnsweredCommandsOptions extends Pick<Ground, "clock" | "faults" | "log"> {
   readonly db: Queryer;
   readonly bus: Pick<CarrierBus, "commands" | "commandSubjects" | "purgeCommands">;
-  readonly clock: Clock;
-  readonly faults: Faults;
   /** Whether services take the commands of this durable from the carrier; undefined when that is not known yet. */
   readonly isFetched: (durable: string) => boolean | undefined;
   /** Why a command to the project manager must never be carried out; undefined when it is sound. */
   readonly malformed?: ((command: Delivery) => string | undefined) | undefined;
-  readonly log: Log;
   /** The durable did not answer: it may be missing. */
   readonly missed?: (() => void) | undefined;
 }

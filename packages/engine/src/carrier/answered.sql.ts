@@ -1,17 +1,14 @@
 // Which commands on a carrier are over.
 
+import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
 
-export interface CommandKey {
-  readonly projectId: string;
-  readonly toolCallId: string;
-}
+const keys = inputOf({
+  projectId: given<string>("text"),
+  toolCallId: given<string>("text"),
+});
 
-const keys = setInput<CommandKey>([
-  ["projectId", "text"],
-  ["toolCallId", "text"],
-]);
+export type CommandKey = RowIn<typeof keys>;
 
 /** Commands whose call is known and no longer waits to be started; an unknown call is not in the answer. */
 export const ANSWERED: Statement = {

@@ -6,12 +6,7 @@ import type { Calls } from "../calls/calls.ts";
 import type { LeasedCall } from "../calls/take-calls.ts";
 import { createMessageWriter } from "../outbox/message-writer.ts";
 import { type RelayStats, relayOutbox } from "../outbox/relay-outbox.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Faults } from "../ports/faults.ts";
-import type { Ids } from "../ports/ids.ts";
-import type { Log } from "../ports/log.ts";
-import type { Database } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
 import { type SweepStats, sweepAnswered } from "./answered-commands.ts";
 import { createBury } from "./bury-message.ts";
 import type { Carrier } from "./carrier.ts";
@@ -20,14 +15,8 @@ import { createOutboxBus } from "./outbox-bus.ts";
 import type { ServedTarget } from "./plan-durables.ts";
 import { moveOldEvents } from "./take-over.ts";
 
-export interface CarriageOptions {
+export interface CarriageOptions extends Pick<Ground, "db" | "doorbell" | "ids" | "clock" | "log" | "faults"> {
   readonly carrier: Carrier;
-  readonly db: Database;
-  readonly doorbell: Doorbell;
-  readonly ids: Ids;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly faults: Faults;
 }
 
 export interface CarrierStats {
@@ -43,6 +32,7 @@ export type JudgeCommand = (command: BusMessage) => string | undefined;
 export interface Carried extends Pick<CarrierBus, "consume"> {
   /** Checks the commands to the project manager, which only the plane fetches. Returns the way to stop. */
   inspect(judge: JudgeCommand): () => void;
+  stats(): CarrierStats;
 }
 
 export interface Carriage {
@@ -52,7 +42,6 @@ export interface Carriage {
   watch(calls: Calls): Calls;
   /** A service takes the commands of this pair from the carrier; resolves to the durable's name. */
   attach(served: ServedTarget): Promise<string>;
-  stats(): CarrierStats;
   /** Finishes what is on its way to the carrier; the holder of the bus closes it. */
   stop(): Promise<void>;
 }
@@ -117,6 +106,7 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
           judges.delete(judge);
         };
       },
+      stats: () => ({ relay: relay.stats(), durables: keeper.count(), answered: answered.stats() }),
     },
     watch: (calls) => ({
       ...calls,
@@ -124,7 +114,6 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
       claimAcross: (...request) => noticed(calls.claimAcross(...request)),
     }),
     attach: keeper.attach,
-    stats: () => ({ relay: relay.stats(), durables: keeper.count(), answered: answered.stats() }),
     async stop() {
       await Promise.all([answered.stop(), keeper.stop(), relay.stop()]);
     },

@@ -14,22 +14,15 @@ import type { CarrierBus, CommandDurable } from "@toolplane/bus";
 import { type Backoff, backoff, isToolplaneError, showName, ToolplaneError } from "@toolplane/protocol";
 import { toolCommandSubscription } from "@toolplane/protocol/agents";
 import { createAlarm } from "../bus/alarm.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Faults } from "../ports/faults.ts";
-import type { Log } from "../ports/log.ts";
+import type { Ground } from "../ports/ground.ts";
 import type { Queryer } from "../sql/database.ts";
 import { bindPostpone, POSTPONE } from "../watchdog/watchdog.sql.ts";
 import { ATTACH, DETACH, QUEUED_CALLS, SERVED_TARGETS, type ServedRow } from "./durables.sql.ts";
 import { planDurables, planLeftovers, type ServedTarget } from "./plan-durables.ts";
 
-export interface DurableKeeperOptions {
+export interface DurableKeeperOptions extends Pick<Ground, "doorbell" | "clock" | "log" | "faults"> {
   readonly db: Queryer;
   readonly bus: Pick<CarrierBus, "ensureDurables" | "commandDurables" | "dropDurable" | "purgeCommands">;
-  readonly doorbell: Doorbell;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly faults: Faults;
   /** Called with all durables after each look at all of them. */
   readonly kept?: ((durables: readonly CommandDurable[]) => void) | undefined;
   readonly lookAgainMs?: number | undefined;

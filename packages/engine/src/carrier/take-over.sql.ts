@@ -1,4 +1,4 @@
-// Who carries messages, and the change from one to the other.
+// What carries messages, the database or a bus beside it, and the change from one to the other.
 
 import type { Statement } from "../sql/database.ts";
 
@@ -13,8 +13,8 @@ update bus.carrier
 };
 
 /**
- * Commands that nobody takes without a bus. What a wakeup was rung for is found by looking. Commands of calls wait for a bus to come
- * back, for a day: a service that leases claims the call meanwhile. Any other becomes a dead letter that can be replayed.
+ * Commands that no service takes without a bus. A wakeup is dropped: workers look for the work themselves. A call's command waits
+ * a day for the bus to come back; meanwhile a service that leases claims the call. Any other command becomes a dead letter that can be replayed.
  * $1 an id of this moment.
  */
 export const DROP_COMMANDS: Statement = {
@@ -25,7 +25,7 @@ with gone as (
   returning id, project_id, subject, component, headers, payload, deliveries)
 insert into state.dead_letters (project_id, dead_letter_id, kind, subject, headers, payload, code, reason, attempts)
 select project_id, 'dead_' || $1::text || '-' || id, 'message', subject, headers, payload, 'upstream_unavailable',
-       'the plane was started without a bus beside its database, and nobody takes commands there', deliveries
+       'the plane was started without a bus beside its database, so no service takes commands there', deliveries
   from gone
  where component <> 'agent'`,
 };
@@ -36,7 +36,7 @@ export interface MovedRow {
 }
 
 /**
- * Moves the next events of before the change; when there are none left the change is over. What another process is just moving is left to it. $1 how many.
+ * Moves the next events from before the change; the change is over when none is left. Events that another process is moving are skipped. $1 how many.
  */
 export const MOVE_OLD_EVENTS: Statement = {
   name: "carrier_move_old_events",

@@ -128,17 +128,6 @@ describe("C1, C4: keys", () => {
     await flight(1).land();
     expect(await second).toBe("done:a2");
   });
-
-  test("with overlap items of one key fly at once, never twice in one flush", async () => {
-    const { coalescer, flight, tick, landed } = createTower({ keyOf, overlap: true });
-    const answers = ["a1", "a2", "a3"].map((item) => coalescer.submit(item));
-    await tick();
-    expect(landed()).toEqual([["a1"], ["a2"]]);
-    await flight(1).land();
-    await flight(0).land();
-    await flight(2).land();
-    await Promise.all(answers);
-  });
 });
 
 describe("C2: caps", () => {

@@ -20,8 +20,6 @@ export interface CoalescerOptions<Item, Outcome> {
   /** One transaction for all items; an outcome per item, in order. An outcome that is an Error rejects its caller. */
   readonly flush: (items: readonly Item[]) => Promise<readonly (Outcome | Error)[]>;
   readonly keyOf?: (item: Item) => string;
-  /** Gives up C4: items of one key may be in flight in several flushes at once, though never twice in one. */
-  readonly overlap?: boolean;
   readonly bytesOf?: (item: Item) => number;
   readonly maxItems?: number;
   readonly maxBytes?: number;
@@ -77,7 +75,6 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
   const maxItems = options.maxItems ?? DEFAULT_MAX_ITEMS;
   const maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES;
   const maxInFlight = options.inFlight ?? 2;
-  const overlap = options.overlap ?? false;
   const busyKeys = new Set<string>();
   let waiting: Entry<Item, Outcome>[] = [];
   let inFlight = 0;
@@ -91,7 +88,6 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
   const take = (): Entry<Item, Outcome>[] => {
     const taken: Entry<Item, Outcome>[] = [];
     let left: Entry<Item, Outcome>[] = [];
-    const keys = overlap ? new Set<string>() : busyKeys;
     let bytes = 0;
     const most = Math.min(maxItems, shareOf(waiting.length, maxInFlight - inFlight));
     for (const [index, entry] of waiting.entries()) {
@@ -100,11 +96,11 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
         left = left.concat(waiting.slice(index));
         break;
       }
-      if (entry.key !== undefined && keys.has(entry.key)) {
+      if (entry.key !== undefined && busyKeys.has(entry.key)) {
         left.push(entry);
         continue;
       }
-      if (entry.key !== undefined) keys.add(entry.key);
+      if (entry.key !== undefined) busyKeys.add(entry.key);
       bytes += entry.bytes;
       taken.push(entry);
     }

@@ -94,7 +94,7 @@ const isCommand = ({ kind, subject }: DeadLetter): boolean =>
 const noBus = ({ deadLetterId }: DeadLetter): ToolplaneError =>
   new ToolplaneError(
     "conflict",
-    `dead letter ${deadLetterId} is a command, and this plane has no bus beside its database: nobody would take it`,
+    `dead letter ${deadLetterId} is a command, and this plane has no bus beside its database, so no service would take it`,
   );
 
 export const createDeadLetters = (deps: {

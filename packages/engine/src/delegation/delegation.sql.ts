@@ -2,8 +2,8 @@
 
 import type { JsonObject } from "@toolplane/protocol";
 import type { RosterStatus } from "@toolplane/protocol/registry";
+import { given, inputOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
 
 export interface PartyRow {
   readonly agent_id: string;
@@ -85,48 +85,27 @@ select h.box_id
    select from state.turns t where t.project_id = h.project_id and t.output_box_id = h.box_id and t.ended_at is null offset 0)`,
 };
 
-export interface AgentWriteRow {
-  readonly projectId: string;
-  readonly agentId: string;
-  readonly profileBoxId: string;
-  readonly workerTarget: string;
+const agents = inputOf({
+  projectId: given<string>("text"),
+  agentId: given<string>("text"),
+  profileBoxId: given<string>("text"),
+  workerTarget: given<string>("text"),
   /** A JSON array: arrays of arrays do not unnest. */
-  readonly tags: string;
-  readonly displayName: string | null;
-  readonly ownerAgentId: string | null;
-  readonly metadata: string;
-  readonly edgeId: string;
-  readonly action: string;
-  readonly sourceAgentId: string;
-  readonly channelId: string;
-  readonly activeChannelId: string | null;
-  readonly traceId: string | null;
-  readonly parentStepId: string | null;
-  readonly edgeMetadata: string;
-  readonly forTask: boolean;
-  readonly depth: number;
-}
-
-const agents = setInput<AgentWriteRow>([
-  ["projectId", "text"],
-  ["agentId", "text"],
-  ["profileBoxId", "text"],
-  ["workerTarget", "text"],
-  ["tags", "text"],
-  ["displayName", "text"],
-  ["ownerAgentId", "text"],
-  ["metadata", "text"],
-  ["edgeId", "text"],
-  ["action", "text"],
-  ["sourceAgentId", "text"],
-  ["channelId", "text"],
-  ["activeChannelId", "text"],
-  ["traceId", "text"],
-  ["parentStepId", "text"],
-  ["edgeMetadata", "text"],
-  ["forTask", "boolean"],
-  ["depth", "integer"],
-]);
+  tags: given<string>("text"),
+  displayName: given<string | null>("text"),
+  ownerAgentId: given<string | null>("text"),
+  metadata: given<string>("text"),
+  edgeId: given<string>("text"),
+  action: given<string>("text"),
+  sourceAgentId: given<string>("text"),
+  channelId: given<string>("text"),
+  activeChannelId: given<string | null>("text"),
+  traceId: given<string | null>("text"),
+  parentStepId: given<string | null>("text"),
+  edgeMetadata: given<string>("text"),
+  forTask: given<boolean>("boolean"),
+  depth: given<number>("integer"),
+});
 
 /** Roster row, identity edge and idle head of each. An existing agent only gets its display name and metadata. */
 export const WRITE_AGENTS: Statement = {
@@ -152,7 +131,7 @@ select project_id, edge_id, channel_id, action, source_agent_id, agent_id, trace
     on conflict do nothing`,
 };
 
-export const bindAgents = (rows: readonly AgentWriteRow[]): unknown[] => agents.bind(rows);
+export const bindAgents = agents.bind;
 
 /** $1 project, $2 edge. */
 export const HAS_IDENTITY_EDGE: Statement = {

@@ -18,11 +18,11 @@ import { PMO_ACTOR } from "../batches/batch.ts";
 import type { Held } from "../calls/leases.ts";
 import { type HeldCall, holdCall } from "../calls/park.ts";
 import { isPossibleId } from "../cards/possible-id.ts";
-import type { Faults } from "../ports/faults.ts";
+import type { Ground } from "../ports/ground.ts";
 import { KEEP_AGENT } from "../registry/agents.sql.ts";
 import { LOCK_PROJECT } from "../registry/projects.sql.ts";
 import { noProject } from "../registry/with-project.ts";
-import type { Database, Queryer } from "../sql/database.ts";
+import type { Queryer } from "../sql/database.ts";
 import {
   bindAgents,
   CHOOSE_OUTPUT_BOX,
@@ -122,7 +122,7 @@ const distinct = (ids: readonly (string | null | undefined)[], usable: (id: stri
   ...new Set(ids.filter((id): id is string => typeof id === "string" && usable(id))),
 ];
 
-/** A card that this version cannot read is no profile: only requests that need it are refused. */
+/** A card that this version cannot read is not a profile: only requests that need it are refused. */
 const tryProfile = (body: string): Profile | undefined => {
   try {
     const { content } = JSON.parse(body) as { readonly content?: { readonly data?: JsonValue } };
@@ -153,10 +153,7 @@ const partyOf = (projectId: string, row: PartyRow, profiles: ReadonlyMap<string,
   },
 });
 
-export interface DelegationDeps {
-  readonly db: Database;
-  readonly faults: Faults;
-}
+export type DelegationDeps = Pick<Ground, "db" | "faults">;
 
 export const createDelegation = ({ db, faults }: DelegationDeps): Delegation => ({
   async forCall(held, work) {

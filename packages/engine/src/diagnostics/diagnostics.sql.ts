@@ -1,23 +1,15 @@
 // Why tools failed, in the words of their programs. Read for operators only.
 
+import { given, inputOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
 
-export interface DiagnosticsWrite {
-  readonly projectId: string;
-  readonly toolCallId: string;
-  readonly name: string;
-  readonly message: string;
-  readonly stack: string;
-}
-
-const rows = setInput<DiagnosticsWrite>([
-  ["projectId", "text"],
-  ["toolCallId", "text"],
-  ["name", "text"],
-  ["message", "text"],
-  ["stack", "text"],
-]);
+const rows = inputOf({
+  projectId: given<string>("text"),
+  toolCallId: given<string>("text"),
+  name: given<string>("text"),
+  message: given<string>("text"),
+  stack: given<string>("text"),
+});
 
 export const bindDiagnostics = rows.bind;
 

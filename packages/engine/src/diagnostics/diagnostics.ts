@@ -1,7 +1,7 @@
-// What a program said when its tool failed: name, message, stack. It helps the operator and nobody else, so it is kept beside the
-// call and never in a card (I8 holds for it as for everything: the service scrubs it before it leaves).
-//   DG1. It never stands in the way of a result: it is cut to size rather than refused.
-//   DG2. Only the result that counts brings its own, in the transaction of its settlement. Calls that succeed pay nothing for it.
+// What a program said when its tool failed: name, message, stack. It helps only the operator, so it is kept beside the
+// call and never in a card. The service removes secrets from it before sending it (I8).
+//   DG1. It never blocks a result: diagnostics that are too large are cut, not refused.
+//   DG2. Diagnostics are stored only with the result that settles the call, in the same transaction. A call that succeeds costs nothing more.
 
 import { storableText } from "@toolplane/protocol";
 import type { CallKey } from "../calls/call.ts";

@@ -8,9 +8,7 @@
 import { burstOf, ToolplaneError } from "@toolplane/protocol";
 import type { ProjectLimits } from "@toolplane/protocol/registry";
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Database } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
 import {
   bindTokens,
   COUNT_OPEN,
@@ -40,12 +38,8 @@ export interface Admission {
   close(): void;
 }
 
-export interface AdmissionDeps {
-  readonly db: Database;
-  readonly doorbell: Doorbell;
-  readonly clock: Clock;
+export interface AdmissionDeps extends Pick<Ground, "db" | "doorbell" | "clock"> {
   /** How many calls may be open in the whole plane. */
-  readonly maxOpen?: number | undefined;
 }
 
 /** Their rows and cards are some hundreds of megabytes, which a server of the smallest size holds. */
@@ -59,7 +53,7 @@ const refuse = (message: string, seconds: number, detail: Readonly<Record<string
   new ToolplaneError("rate_limited", message, { detail: { ...detail, retry_after_seconds: Math.max(seconds, 1) } });
 
 export const createAdmission = (deps: AdmissionDeps): Admission => {
-  const { db, clock, maxOpen = MAX_OPEN } = deps;
+  const { db, clock } = deps;
   const known = new LRUCache<string, { readonly limits: ProjectLimits }>({ max: MAX_PROJECTS, ttl: REMEMBERED_MS });
   let changes = 0;
   let freedAt = clock.now();
@@ -96,7 +90,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
 
   const planeFull = (): ToolplaneError | undefined =>
     isFull
-      ? refuse(`the plane has ${maxOpen} open calls; try again later`, untilFree(), { limit: "plane" })
+      ? refuse(`the plane has ${MAX_OPEN} open calls; try again later`, untilFree(), { limit: "plane" })
       : undefined;
 
   return {
@@ -135,8 +129,8 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
       freedAt = clock.now();
     },
     async measure() {
-      const [row] = await db.query<{ open: number }>(COUNT_OPEN, [maxOpen]);
-      isFull = (row?.open ?? 0) >= maxOpen;
+      const [row] = await db.query<{ open: number }>(COUNT_OPEN, [MAX_OPEN]);
+      isFull = (row?.open ?? 0) >= MAX_OPEN;
       return false;
     },
     close,

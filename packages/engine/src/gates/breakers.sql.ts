@@ -1,18 +1,17 @@
 // The breakers of tools and targets: their state stands on the rows of their gates, locked while it is decided.
 
+import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
+import { ms } from "./gates.sql.ts";
 import type { BreakerState } from "./plan-breaker.ts";
 
-export interface GateKey {
-  readonly projectId: string;
-  readonly gate: string;
-}
+const gates = inputOf({
+  projectId: given<string>("text"),
+  gate: given<string>("text"),
+});
 
-const gates = setInput<GateKey>([
-  ["projectId", "text"],
-  ["gate", "text"],
-]);
+export type GateKey = RowIn<typeof gates>;
 
 /** Rows to lock. A project that was deleted meanwhile has none. */
 export const MAKE_BREAKERS: Statement = {
@@ -44,12 +43,10 @@ export const breakerOf = (row: BreakerRow): BreakerState => ({
   openUntilMs: row.open_until_ms,
 });
 
-const ms = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
-
 const COLUMNS = `i.ord::int as ord, ${ms("g.window_at")} as window_at_ms, g.successes, g.failures, ${ms("g.opened_at")} as opened_at_ms,
        ${ms("g.open_until")} as open_until_ms, ${ms("clock_timestamp()")} as now_ms`;
 
-/** In key order, as everybody locks them. */
+/** In key order, the order in which all statements lock them. */
 export const LOCK_BREAKERS: Statement = {
   name: "gates.lock-breakers",
   text: `
@@ -68,17 +65,12 @@ select ${COLUMNS}
   join state.gates g on g.project_id = any (array[i.project_id]) and g.gate = i.gate`,
 };
 
-export const bindGates = (rows: readonly GateKey[]): unknown[] => gates.bind(rows);
+export const bindGates = gates.bind;
 
-interface RunKey {
-  readonly projectId: string;
-  readonly toolCallId: string;
-}
-
-const runs = setInput<RunKey>([
-  ["projectId", "text"],
-  ["toolCallId", "text"],
-]);
+const runs = inputOf({
+  projectId: given<string>("text"),
+  toolCallId: given<string>("text"),
+});
 
 export interface StartRow {
   readonly ord: number;
@@ -95,7 +87,7 @@ select i.ord::int as ord, ${ms(`coalesce(
   from ${runs.from}`,
 };
 
-export const bindRuns = (rows: readonly RunKey[]): unknown[] => runs.bind(rows);
+export const bindRuns = runs.bind;
 
 type Written = GateKey & BreakerState;
 
@@ -119,4 +111,4 @@ update state.gates g
  where g.project_id = any (array[i.project_id]) and g.gate = i.gate`,
 };
 
-export const bindWritten = (rows: readonly Written[]): unknown[] => written.bind(rows);
+export const bindWritten = written.bind;

@@ -3,11 +3,10 @@
 
 import { type Breaker, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import type { ProjectLimits } from "@toolplane/protocol/registry";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Log } from "../ports/log.ts";
+import type { Ground } from "../ports/ground.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
 import { targetIn } from "../registry/plan-tools.ts";
-import type { Database, Queryer } from "../sql/database.ts";
+import type { Queryer } from "../sql/database.ts";
 import {
   type BreakerRow,
   bindGates,
@@ -48,11 +47,8 @@ export interface Breakers {
   record(runs: readonly EndedRun[]): Promise<void>;
 }
 
-export interface BreakersDeps {
-  readonly db: Database;
+export interface BreakersDeps extends Pick<Ground, "db" | "doorbell" | "log"> {
   readonly definitions: Pick<Definitions, "resolveVersion">;
-  readonly doorbell: Doorbell;
-  readonly log: Log;
 }
 
 interface Guarded extends GateKey {

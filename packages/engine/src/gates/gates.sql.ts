@@ -1,5 +1,5 @@
-// The gates in SQL. What a gate lets pass is decided from what is read here under the lock of its project (plan-passage.ts): a count in
-// the same statement as the lock would be of the moment before the lock.
+// The gates in SQL. These statements read under the lock of the project, and plan-passage.ts decides which calls may pass. The count is a
+// statement of its own: in the statement that takes the lock it would see the state before the lock.
 
 import { HOLDER, IS_DUE, mayRun, SESSION_STATE, take } from "../calls/lease.sql.ts";
 import { walkQueued } from "../calls/walk-queued.sql.ts";
@@ -49,7 +49,8 @@ export const gateStateOf = (row: GateRow): GateState => ({
   nowMs: row.now_ms,
 });
 
-const ms = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
+/** A time of the database in milliseconds. */
+export const ms = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
 
 const IS_TARGET = `starts_with(n.gate, '${TARGET_GATES}')`;
 /** The target of a target's gate. */
@@ -132,10 +133,10 @@ select q.gate, q.target, count(*)::int as waiting
 /** More limited tools of one target than a claim could take calls of. */
 const MOST_GATES = 256;
 
-const places = setInput<{ readonly projectId: string; readonly target: string }>([
-  ["projectId", "text"],
-  ["target", "text"],
-]);
+const places = inputOf({
+  projectId: given<string>("text"),
+  target: given<string>("text"),
+});
 
 /** The gates where calls of these targets wait, each with those of its project and target. */
 export const READ_WAITING_GATES: Statement = {
@@ -151,14 +152,13 @@ waiting as materialized (
 ),${NAMED}${STATE}`,
 };
 
-export const bindPlaces = (rows: readonly { readonly projectId: string; readonly target: string }[]): unknown[] =>
-  places.bind(rows);
+export const bindPlaces = places.bind;
 
-const CALLS = setInput<{ readonly projectId: string; readonly toolCallId: string; readonly pins: string }>([
-  ["projectId", "text"],
-  ["toolCallId", "text"],
-  ["pins", "text"],
-]);
+const CALLS = inputOf({
+  projectId: given<string>("text"),
+  toolCallId: given<string>("text"),
+  pins: given<string>("text"),
+});
 
 /** The gates of these calls, as far as they wait at one, each with those of its project and target. */
 export const READ_GATES_OF_CALLS: Statement = {
@@ -192,26 +192,17 @@ export interface WaitingCallRow {
   readonly tool_call_id: string;
 }
 
-const lines = setInput<{
-  readonly ord: number;
-  readonly projectId: string;
-  readonly target: string;
-  readonly gate: string;
-  readonly afterLane: string;
-  readonly pins: string;
-  readonly most: number;
+const lines = inputOf({
+  ord: given<number>("integer"),
+  projectId: given<string>("text"),
+  target: given<string>("text"),
+  gate: given<string>("text"),
+  afterLane: given<string>("text"),
+  pins: given<string>("text"),
+  most: given<number>("integer"),
   /** Only calls of services that never lease. */
-  readonly plainOnly: boolean;
-}>([
-  ["ord", "integer"],
-  ["projectId", "text"],
-  ["target", "text"],
-  ["gate", "text"],
-  ["afterLane", "text"],
-  ["pins", "text"],
-  ["most", "integer"],
-  ["plainOnly", "boolean"],
-]);
+  plainOnly: given<boolean>("boolean"),
+});
 
 const IN_LINE =
   "project_id = w.project_id and target = w.target and gate is not null and gate = w.gate and status = 'queued'";
@@ -249,21 +240,15 @@ select w.ord, w.gate, l.lane, c.tool_call_id
     limit w.most) c`,
 };
 
-export const bindLines = (rows: Parameters<typeof lines.bind>[0]): unknown[] => lines.bind(rows);
+export const bindLines = lines.bind;
 
-const named = setInput<{
-  readonly projectId: string;
-  readonly toolCallId: string;
-  readonly agentTurnId: string;
-  readonly callCardId: string;
-  readonly pins: string;
-}>([
-  ["projectId", "text"],
-  ["toolCallId", "text"],
-  ["agentTurnId", "text"],
-  ["callCardId", "text"],
-  ["pins", "text"],
-]);
+const named = inputOf({
+  projectId: given<string>("text"),
+  toolCallId: given<string>("text"),
+  agentTurnId: given<string>("text"),
+  callCardId: given<string>("text"),
+  pins: given<string>("text"),
+});
 
 /** The same for named calls: their commands came over a bus. */
 export const READ_NAMED_CALLS: Statement = {
@@ -280,8 +265,8 @@ select w.ord::int - 1 as ord, c.gate, c.lane, c.tool_call_id
    offset 0) c`,
 };
 
-export const bindNamed = (rows: Parameters<typeof named.bind>[0]): unknown[] => named.bind(rows);
-export const bindCalls = (rows: Parameters<typeof CALLS.bind>[0]): unknown[] => CALLS.bind(rows);
+export const bindNamed = named.bind;
+export const bindCalls = CALLS.bind;
 
 const PASSED = {
   request: given<number>("integer"),
@@ -308,7 +293,7 @@ with picked as materialized (
 ),${take("c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id", SESSION_STATE)}`,
 };
 
-export const bindPassed = (rows: readonly PassedRow[]): unknown[] => passed.bind(rows);
+export const bindPassed = passed.bind;
 
 export interface SlotRow {
   readonly tool_call_id: string;
@@ -351,4 +336,4 @@ on conflict (project_id, gate) do update
    set full_at = excluded.full_at, last_lane = excluded.last_lane, last_gate = excluded.last_gate`,
 };
 
-export const bindMarks = (rows: readonly GateMark[]): unknown[] => marks.bind(rows);
+export const bindMarks = marks.bind;

@@ -72,4 +72,4 @@ select 'cmd', project_id, subject, split_part(subject, '.', 6), target, headers,
 returning 1 as sent`,
 };
 
-export const bindHeldCalls = (rows: readonly HeldCall[]): unknown[] => passed.bind(rows);
+export const bindHeldCalls = passed.bind;

@@ -8,11 +8,8 @@
 //        costs seconds (I13). A plane without such calls pays one look at an empty index, and only for bells of limited calls.
 
 import { createAlarm } from "../bus/alarm.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Log } from "../ports/log.ts";
+import type { Ground } from "../ports/ground.ts";
 import type { TargetKey } from "../sessions/session-targets.ts";
-import type { Database } from "../sql/database.ts";
 import type { Gates } from "./gates.ts";
 import { type HeldPlaceRow, MOST_PLACES, READ_HELD_PLACES } from "./held-calls.sql.ts";
 
@@ -20,12 +17,8 @@ export interface HeldCalls {
   stop(): Promise<void>;
 }
 
-export interface HeldCallsDeps {
-  readonly db: Database;
+export interface HeldCallsDeps extends Pick<Ground, "db" | "doorbell" | "clock" | "log"> {
   readonly gates: Pick<Gates, "send" | "wakeIn">;
-  readonly doorbell: Doorbell;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 const LOOK_AGAIN_MS = 5_000;

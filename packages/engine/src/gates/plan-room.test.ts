@@ -1,27 +1,15 @@
 import { burstOf } from "@toolplane/protocol";
 import { expect, test } from "vitest";
+import { BREAKER, gateState } from "../../test/gate-state.ts";
 import type { GateLimits, GateState } from "./gate.ts";
 import { LATE_MS, planRoom, planTokens, spend } from "./plan-room.ts";
 
 const NOW = 1_000_000;
 
-const gate = (limits: GateLimits, more: Partial<GateState> = {}): GateState => ({
-  projectId: "p",
-  gate: "t",
-  limits,
-  running: 0,
-  trials: 0,
-  fullAtMs: null,
-  lastLane: "",
-  lastGate: "",
-  openedAtMs: null,
-  openUntilMs: null,
-  nowMs: NOW,
-  ...more,
-});
+const gate = (limits: GateLimits, more: Partial<GateState> = {}): GateState =>
+  gateState("t", limits, { nowMs: NOW, ...more });
 
 const RATE = { limit: 20, per_seconds: 1 };
-const BREAKER = { failure_rate: 0.5, window_seconds: 10, open_seconds: 30 };
 
 test.each<[string, GateState, number, string | undefined, number | undefined]>([
   ["no limit", gate({}), Number.POSITIVE_INFINITY, undefined, undefined],
@@ -44,7 +32,7 @@ test.each<[string, GateState, number, string | undefined, number | undefined]>([
   ["a trial when its time is over", gate({ breaker: BREAKER }, { openUntilMs: NOW }), 1, "breaker", undefined],
   ["one trial at a time", gate({ breaker: BREAKER }, { openUntilMs: NOW, trials: 1 }), 0, "breaker", undefined],
   [
-    "a run from before is no trial",
+    "a run from before is not a trial",
     gate({ breaker: BREAKER }, { openUntilMs: NOW, running: 3 }),
     1,
     "breaker",

@@ -4,7 +4,7 @@
 //        A call that starts up to LATE_MS after its token was there does not move the tokens after it: otherwise the time that a claim
 //        takes would be lost with each call, and a rate without burst would never be reached.
 //   GR3. Breaker: closed, everything passes. Open, nothing passes. After its time one call passes as a trial, while no other trial
-//        runs; runs that began before are no trials.
+//        runs; runs that began before are not trials.
 
 import { burstOf, type Rate } from "@toolplane/protocol";
 import type { GateRoom, GateState } from "./gate.ts";

@@ -1,18 +1,15 @@
 // The places in the queues of projects that have a `queue` limit. The lock is a statement of its own: a statement sees what was
 // committed before it began, so the count must begin after the lock is held.
 
+import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
 
-export interface QueueLimit {
-  readonly projectId: string;
-  readonly queue: number;
-}
+const limits = inputOf({
+  projectId: given<string>("text"),
+  queue: given<number>("integer"),
+});
 
-const limits = setInput<QueueLimit>([
-  ["projectId", "text"],
-  ["queue", "integer"],
-]);
+export type QueueLimit = RowIn<typeof limits>;
 
 /** Held until the transaction ends. $1 projects, in the order in which all transactions take them. */
 export const LOCK_QUEUES: Statement = {
@@ -34,4 +31,4 @@ select i.project_id, q.queued
    offset 0) q`,
 };
 
-export const bindQueueLimits = (rows: readonly QueueLimit[]): unknown[] => limits.bind(rows);
+export const bindQueueLimits = limits.bind;

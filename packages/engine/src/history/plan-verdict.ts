@@ -11,7 +11,7 @@ import {
 import { contextOfHashes, NO_CARD, taskHash } from "../turns/plan-opening.ts";
 import type { StoredCall, StoredCard, StoredTurn } from "./history.sql.ts";
 
-/** What a link is made of. `end` is no link: it is what the row of the turn or call says the chain ended with. */
+/** What a link is made of. `end` is not a link: it is what the row of the turn or call says the chain ended with. */
 export type LinkKind = "task" | "context" | "card" | "approval" | "result" | "end";
 
 export interface BrokenLink {

@@ -27,7 +27,7 @@ select i.ord::int as ord, d.chain_hash, d.links, d.cards, d.ended_at, d.forgotte
    select * from state.tombstones q where q.project_id = i.project_id and q.agent_turn_id = i.agent_turn_id offset 0) d`,
 };
 
-export const bindTombstones = (rows: readonly ChainKey[]): unknown[] => keys.bind(rows);
+export const bindTombstones = keys.bind;
 
 /**
  * Tombstones of the rows of `old` with the number of cards that `said` has deleted. Grouped, not joined: a join of the two would

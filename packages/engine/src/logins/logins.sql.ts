@@ -79,7 +79,7 @@ update resource.browser_sessions set ended_at = now()
     order by created_at desc offset $2 limit 100))`,
 };
 
-/** Sessions that are over for a month are no news to anybody. */
+/** Sessions that ended a month ago are of no use in a list. */
 export const DROP_OLD_SESSIONS: Statement = {
   name: "logins.drop-old-sessions",
   text: `

@@ -48,7 +48,7 @@ const profileRoots = (from: string, box: string, id: string): string => `
      select x.profile_box_id from resource.agents x where x.project_id = $1 and x.agent_id = $2 offset 0) a
    where a.profile_box_id = ${box}`;
 
-/** The turns that began with a box or write into it, whoever started them. */
+/** All turns that began with a box or write into it, of any owner. */
 const boxRoots = (from: string, box: string, id: string): string => `
   select ${id}, t.agent_turn_id, false from ${from}${turnsOfBox(box, "context_box_id")}
   union all

@@ -3,9 +3,7 @@
 
 import { LRUCache } from "lru-cache";
 import type { Delegation, Party } from "../delegation/delegation.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Database } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
 
 export interface AgentProfiles {
   /** Undefined for an agent the project does not have. */
@@ -13,11 +11,8 @@ export interface AgentProfiles {
   close(): void;
 }
 
-export interface AgentProfilesDeps {
-  readonly db: Database;
+export interface AgentProfilesDeps extends Pick<Ground, "db" | "doorbell" | "clock"> {
   readonly delegation: Pick<Delegation, "readParties">;
-  readonly doorbell: Doorbell;
-  readonly clock: Clock;
 }
 
 const MAX_REMEMBERED = 1_000;

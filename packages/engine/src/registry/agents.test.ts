@@ -123,7 +123,7 @@ describe("upserting", () => {
     });
   });
 
-  test("[UTP-13.2-E10] an unknown profile or a box that is no profile of this project is not_found", async () => {
+  test("[UTP-13.2-E10] an unknown profile or a box that is not a profile of this project is not_found", async () => {
     const plain = await world.boxes.createBox(A, []);
     for (const given of [{ profile_name: "Nobody" }, { profile_box_id: plain }])
       await expect(world.agents.upsertAgent(A, { agent_id: "x", ...given })).rejects.toMatchObject({

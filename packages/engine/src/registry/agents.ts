@@ -11,8 +11,8 @@ import {
   type RosterEntry,
 } from "@toolplane/protocol/registry";
 import { type Act, type Actor, recordActs } from "../audit/audit.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Database, Queryer } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
+import type { Queryer } from "../sql/database.ts";
 import {
   type AgentRow,
   INIT_HEAD,
@@ -69,9 +69,7 @@ export interface Agents {
   activateAgent(projectId: string, agentId: string, by?: Actor): Promise<RegisteredAgent>;
 }
 
-export interface AgentsOptions {
-  readonly db: Database;
-  readonly doorbell: Doorbell;
+export interface AgentsOptions extends Pick<Ground, "db" | "doorbell"> {
   readonly profiles: Pick<Profiles, "getProfile" | "loadProfile">;
 }
 

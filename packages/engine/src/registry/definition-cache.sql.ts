@@ -1,7 +1,7 @@
 // Reading definitions for dispatch: many at once, by primary key.
 
+import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
 
 export type ToolStatus = "active" | "paused" | "deleted";
 
@@ -13,18 +13,14 @@ export interface DefinitionRow {
   readonly definition: string;
 }
 
-export interface DefinitionAsk {
-  readonly projectId: string;
-  readonly toolName: string;
+const asked = inputOf({
+  projectId: given<string>("text"),
+  toolName: given<string>("text"),
   /** null: the current one, if the tool was not deleted. */
-  readonly version: number | null;
-}
+  version: given<number | null>("integer"),
+});
 
-const asked = setInput<DefinitionAsk>([
-  ["projectId", "text"],
-  ["toolName", "text"],
-  ["version", "integer"],
-]);
+export type DefinitionAsk = RowIn<typeof asked>;
 
 export const bindDefinitionAsks = asked.bind;
 

@@ -4,10 +4,10 @@
 //   DC2. A ring of the registry drops which tool has which version, not what was compiled: equal definitions share one check.
 //   DC3. A definition whose text does not match its hash is not used.
 
-import { type HashText, isToolplaneError, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { type CompileSchema, compileArguments, type ValidateValue } from "@toolplane/protocol/registry";
 import { LRUCache } from "lru-cache";
-import type { Doorbell } from "../ports/doorbell.ts";
+import type { Ground } from "../ports/ground.ts";
 import { type Log, silentLog } from "../ports/log.ts";
 import type { Queryer } from "../sql/database.ts";
 import {
@@ -44,11 +44,9 @@ export interface Definitions {
   close(): void;
 }
 
-export interface DefinitionsOptions {
+export interface DefinitionsOptions extends Pick<Ground, "doorbell" | "sha256"> {
   readonly db: Queryer;
-  readonly doorbell: Doorbell;
   readonly compile: CompileSchema;
-  readonly sha256: HashText;
   readonly log?: Log | undefined;
   readonly maxEntries?: number | undefined;
 }

@@ -1,5 +1,5 @@
-// What a person fixed must still be a value that the tool takes. A program whose new schema refuses such a value would make every
-// call of the tool fail; such a version waits for a person, as one does that weakens a guard (TU4).
+// A value that a person fixed must still fit the tool's schema. If a program's new schema refuses such a value, every call of the tool
+// would fail, so that version waits for a person, like a version that weakens a guard (TU4).
 
 import type { JsonValue, ToolDefinition } from "@toolplane/protocol";
 import { type CheckValue, valueIssue } from "./given-values.ts";

@@ -104,7 +104,7 @@ describe("checking values", () => {
     expect(value).toEqual({ n: "1" });
   });
 
-  test("numbers a JSON text cannot say are no numbers, and 19.99 is a multiple of 0.01", () => {
+  test("numbers a JSON text cannot say are not numbers, and 19.99 is a multiple of 0.01", () => {
     expect(issues({ type: "number" }, Number.NaN)).toHaveLength(1);
     expect(issues({ type: "number", multipleOf: 0.01 }, 19.99)).toEqual([]);
     expect(issues({ type: "number", multipleOf: 0.01 }, 19.999)).toHaveLength(1);
@@ -154,7 +154,7 @@ describe("schemas that are refused", () => {
   test.each<[string, JsonObject, string]>([
     ["a misspelt type", { type: "strnig" }, "$.type"],
     ["a misspelt type deep inside", { properties: { a: { items: { type: "strnig" } } } }, "$.properties.a.items.type"],
-    ["required that is no list", { required: "a" }, "$.required"],
+    ["required that is not a list", { required: "a" }, "$.required"],
     ["a negative length", { minLength: -1 }, "$.minLength"],
     ["a reference to nowhere", { $ref: "#/$defs/nobody" }, "nobody"],
     ["[SEC-10-E3] a reference to another document", { $ref: "https://example.com/schema.json" }, "example.com"],

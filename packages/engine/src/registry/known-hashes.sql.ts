@@ -1,19 +1,15 @@
 // Which definitions a tool has had.
 
+import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
 
-export interface NamedDefinition {
-  readonly projectId: string;
-  readonly toolName: string;
-  readonly definitionHash: string;
-}
+const named = inputOf({
+  projectId: given<string>("text"),
+  toolName: given<string>("text"),
+  definitionHash: given<string>("text"),
+});
 
-const named = setInput<NamedDefinition>([
-  ["projectId", "text"],
-  ["toolName", "text"],
-  ["definitionHash", "text"],
-]);
+export type NamedDefinition = RowIn<typeof named>;
 
 /** The positions of the hashes that are a version of the tool, whether or not it was ever in force. */
 export const FIND_VERSIONS_BY_HASH: Statement = {
@@ -51,4 +47,4 @@ select distinct v.definition_hash
  where v.definition::json -> 'options' ->> 'pin' = 'strict'`,
 };
 
-export const bindNamed = (rows: readonly NamedDefinition[]): unknown[] => named.bind(rows);
+export const bindNamed = named.bind;

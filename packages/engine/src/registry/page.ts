@@ -1,7 +1,7 @@
 // Lists in pages by key: the cursor is the last key seen, so a page costs the same wherever it is, and rows that come or
 // go in between never shift the others. Filters belong into the statement, before the limit (W-30).
-// A page is also bounded in bytes: the statement says what the rows have up to each of them, and ends after the first that is
-// too much (page-bytes.sql.ts). One row always comes, whatever it has.
+// A page is also bounded in bytes: the statement adds up the sizes of the rows and ends after the first row that exceeds the bound
+// (page-bytes.sql.ts). A page has at least one row, of any size.
 
 import { ToolplaneError } from "@toolplane/protocol";
 

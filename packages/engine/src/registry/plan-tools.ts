@@ -1,11 +1,11 @@
-// What registering definitions does, decided from what is stored. Pure: the caller holds the project's lock, so what was read is
-// what will be replaced.
+// Decides what a registration of definitions changes, from what is stored. Pure: the caller holds the project's lock, so the rows
+// that were read are the rows that will be replaced.
 //   TU1. The same hash changes nothing; another hash is a new version; calls keep the version they were made under.
 //   TU2. A name belongs to the program that registered it first; another program gets `conflict`, which names both.
 //   TU3. A deleted name is free, but its versions go on counting: a number never means two definitions.
-//   TU4. What a person applies is in force at once and becomes the guard. What a program registers is merged under that guard
+//   TU4. A definition that a person applies is in force at once and becomes the guard. A program's definition is merged under that guard
 //        (applyGuards); a version that would weaken it waits, and so does a version of a tool that a person deleted.
-//   TU5. What comes from another machine (`waits`) waits in every case: a new tool, and every change of one.
+//   TU5. A definition from another machine (`waits`) always waits: a new tool, and every change of a tool.
 //   TU6. A tool service that sends a version the tool has had before changes nothing: the newest accepted one stays. Otherwise two
 //        services with different versions would replace each other's definition at every reconnect. A person goes back to an
 //        older version by accepting it.

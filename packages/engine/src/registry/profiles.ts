@@ -7,10 +7,8 @@ import { type Profile, parseProfile, parseProfileCard, profileKey } from "@toolp
 import { type Actor, recordActs } from "../audit/audit.ts";
 import type { Boxes } from "../cards/boxes.ts";
 import type { CardStore } from "../cards/card-store.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Ids } from "../ports/ids.ts";
-import type { Database, Queryer } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
+import type { Queryer } from "../sql/database.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import { DELETE_PROFILE, LIST_PROFILES, type ProfileRow, READ_PROFILE, WRITE_PROFILE } from "./profiles.sql.ts";
 import { withProject } from "./with-project.ts";
@@ -35,15 +33,11 @@ export interface Profiles {
   getProfile(projectId: string, name: string, tx?: Queryer): Promise<RegisteredProfile | undefined>;
   listProfiles(projectId: string, request?: PageRequest): Promise<Page<RegisteredProfile>>;
   deleteProfile(projectId: string, name: string, by?: Actor): Promise<void>;
-  /** What a profile box holds; undefined when it is no profile box of this project. */
+  /** What a profile box holds; undefined when it is not a profile box of this project. */
   loadProfile(projectId: string, profileBoxId: string, tx?: Queryer): Promise<Profile | undefined>;
 }
 
-export interface ProfilesOptions {
-  readonly db: Database;
-  readonly doorbell: Doorbell;
-  readonly ids: Ids;
-  readonly clock: Clock;
+export interface ProfilesOptions extends Pick<Ground, "db" | "doorbell" | "ids" | "clock"> {
   readonly cards: Pick<CardStore, "putCards" | "getCards">;
   readonly boxes: Pick<Boxes, "createBox" | "loadBox">;
   /** Throws for a profile that cannot work, for example one whose endpoint may not be reached. */

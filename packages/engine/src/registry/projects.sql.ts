@@ -48,7 +48,7 @@ update resource.projects
 returning ${COLUMNS}`,
 };
 
-/** The open calls of a project that has a limit from now on pass its gate. In key order, as everybody locks them. $1 project. */
+/** The open calls of a project that has a limit from now on pass its gate. In key order, the order in which all statements lock them. $1 project. */
 export const GATE_PROJECT_CALLS: Statement = {
   name: "projects.gate-calls",
   text: `

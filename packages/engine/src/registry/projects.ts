@@ -18,9 +18,8 @@ import {
 import { type Actor, recordActs } from "../audit/audit.ts";
 import { FORGET_TOKENS } from "../gates/admission.sql.ts";
 import { type Clock, systemClock } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Ids } from "../ports/ids.ts";
-import type { Database, Queryer } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
+import type { Queryer } from "../sql/database.ts";
 import { CLOSE_PROJECT, DELETE_PROJECT, HAS_OPEN_WORK, SWEEPS } from "./delete-project.sql.ts";
 import { createKnownProjects } from "./known-projects.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
@@ -67,11 +66,8 @@ export interface Projects {
   deleteProject(projectId: string, options?: DeleteProjectOptions): Promise<void>;
 }
 
-export interface ProjectsOptions {
+export interface ProjectsOptions extends Pick<Ground, "db" | "doorbell" | "ids"> {
   readonly clock?: Clock | undefined;
-  readonly db: Database;
-  readonly doorbell: Doorbell;
-  readonly ids: Ids;
   readonly tools: Pick<Tools, "upsertTools">;
   /** The target the bundled tool service listens on; see the protocol's list of tools a project starts with. */
   readonly bundledTarget?: string | undefined;

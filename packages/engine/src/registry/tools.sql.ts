@@ -1,8 +1,8 @@
 // Statements of tools: the current row of each, every version there ever was, and the queue of a paused one.
 
 import { COMES_TO_GATE, PASS_SENT } from "../calls/offer.sql.ts";
+import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
 import type { ToolStatus } from "./definition-cache.sql.ts";
 import { withinPage } from "./page-bytes.sql.ts";
 
@@ -78,30 +78,20 @@ ${WITH_VERSIONS}
  limit $3::int`),
 };
 
-export interface ToolWrite {
-  readonly toolName: string;
-  readonly version: number;
-  readonly definitionHash: string;
-  readonly source: string | null;
-  readonly target: string;
-  readonly internal: boolean;
-  readonly plain: boolean;
+const writes = inputOf({
+  toolName: given<string>("text"),
+  version: given<number>("integer"),
+  definitionHash: given<string>("text"),
+  source: given<string | null>("text"),
+  target: given<string>("text"),
+  internal: given<boolean>("boolean"),
+  plain: given<boolean>("boolean"),
   /** Its limits as JSON; null: none. */
-  readonly limits: string | null;
-  readonly guardedVersion: number | null;
-}
+  limits: given<string | null>("text"),
+  guardedVersion: given<number | null>("integer"),
+});
 
-const writes = setInput<ToolWrite>([
-  ["toolName", "text"],
-  ["version", "integer"],
-  ["definitionHash", "text"],
-  ["source", "text"],
-  ["target", "text"],
-  ["internal", "boolean"],
-  ["plain", "boolean"],
-  ["limits", "text"],
-  ["guardedVersion", "integer"],
-]);
+export type ToolWrite = RowIn<typeof writes>;
 
 /** The columns, then the project. */
 export const bindToolWrites = (rows: readonly ToolWrite[], projectId: string): unknown[] => [
@@ -140,17 +130,13 @@ select $${writes.next}::text, tool_name, version, definition_hash, source, targe
   from ${writes.from} order by tool_name`,
 };
 
-export interface PendingWrite {
-  readonly toolName: string;
-  readonly version: number;
-  readonly source: string | null;
-}
+const pendings = inputOf({
+  toolName: given<string>("text"),
+  version: given<number>("integer"),
+  source: given<string | null>("text"),
+});
 
-const pendings = setInput<PendingWrite>([
-  ["toolName", "text"],
-  ["version", "integer"],
-  ["source", "text"],
-]);
+export type PendingWrite = RowIn<typeof pendings>;
 
 /** The columns, then the project. */
 export const bindPendingWrites = (rows: readonly PendingWrite[], projectId: string): unknown[] => [
@@ -168,24 +154,17 @@ update resource.tools t
  where t.project_id = any (array[$${pendings.next}::text]) and t.tool_name = i.tool_name`,
 };
 
-export interface VersionWrite {
-  readonly toolName: string;
-  readonly version: number;
-  readonly definitionHash: string;
-  readonly definition: string;
-  readonly codeHash: string;
+const versions = inputOf({
+  toolName: given<string>("text"),
+  version: given<number>("integer"),
+  definitionHash: given<string>("text"),
+  definition: given<string>("text"),
+  codeHash: given<string>("text"),
   /** It is in force now; one that waits is not. */
-  readonly accepted: boolean;
-}
+  accepted: given<boolean>("boolean"),
+});
 
-const versions = setInput<VersionWrite>([
-  ["toolName", "text"],
-  ["version", "integer"],
-  ["definitionHash", "text"],
-  ["definition", "text"],
-  ["codeHash", "text"],
-  ["accepted", "boolean"],
-]);
+export type VersionWrite = RowIn<typeof versions>;
 
 /** The columns, then the project. */
 export const bindVersionWrites = (rows: readonly VersionWrite[], projectId: string): unknown[] => [
@@ -227,10 +206,10 @@ delete from resource.tool_versions v
  where v.ctid = old.place`,
 };
 
-const ofCode = setInput<{ readonly toolName: string; readonly codeHash: string }>([
-  ["toolName", "text"],
-  ["codeHash", "text"],
-]);
+const ofCode = inputOf({
+  toolName: given<string>("text"),
+  codeHash: given<string>("text"),
+});
 
 /** The columns, then the project. */
 export const bindCodes = (
@@ -279,7 +258,7 @@ returning internal`,
 
 // The picked rows are locked, so the update need not check again that they are queued. With that condition it could be planned
 // over the whole queue, and such a plan, made while the queue was empty, would stay.
-/** Queued calls of a paused tool leave the queue; in key order, as everybody locks them. */
+/** Queued calls of a paused tool leave the queue; in key order, the order in which all statements lock them. */
 export const PARK_CALLS: Statement = {
   name: "tools.park-calls",
   text: `
@@ -309,7 +288,7 @@ update state.live_calls c
   from parked p where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id`,
 };
 
-/** The open calls of a tool that has limits from now on pass its gate. In key order, as everybody locks them. $1 project, $2 tools. */
+/** The open calls of a tool that has limits from now on pass its gate. In key order, the order in which all statements lock them. $1 project, $2 tools. */
 export const GATE_CALLS: Statement = {
   name: "tools.gate-calls",
   text: `

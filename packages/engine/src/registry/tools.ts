@@ -4,7 +4,6 @@
 import { setImmediate as breathe } from "node:timers/promises";
 import {
   definitionHash,
-  type HashText,
   isToolplaneError,
   PROTOCOL_VERSION,
   showName,
@@ -14,8 +13,8 @@ import {
 import { type AllowEnv, isToolName, parseToolDefinition } from "@toolplane/protocol/registry";
 import { type Act, type Actor, recordActs } from "../audit/audit.ts";
 import { readInTurns } from "../coalescer/in-turns.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Database, Queryer } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
+import type { Queryer } from "../sql/database.ts";
 import { acceptPending, withNamedVersion } from "./accept-tool.ts";
 import { admitParameters, compiledLater } from "./admit-parameters.ts";
 import { checkTogether } from "./check-together.ts";
@@ -77,7 +76,7 @@ export interface ListToolsRequest extends PageRequest {
 
 export interface DeleteToolOptions {
   readonly by?: Actor | undefined;
-  /** Its program no longer has it and may bring it back. What a person deletes only a person brings back. */
+  /** The program no longer has the tool and may register it again. A tool that a person deleted only comes back by a person. */
   readonly byProgram?: boolean | undefined;
 }
 
@@ -118,11 +117,8 @@ export interface Tools extends ToolOutlines {
   deleteTool(projectId: string, toolName: string, options?: DeleteToolOptions): Promise<void>;
 }
 
-export interface ToolsOptions {
-  readonly db: Database;
-  readonly doorbell: Doorbell;
+export interface ToolsOptions extends Pick<Ground, "db" | "doorbell" | "sha256"> {
   readonly schemas: Pick<SchemaChecks, "check">;
-  readonly sha256: HashText;
   /** Which variables tools may name unless the registration says otherwise. */
   readonly allowEnv?: AllowEnv | undefined;
   /** Refuses a definition that the executor of its target could not run. */

@@ -6,8 +6,8 @@ import type { Statement } from "../sql/database.ts";
 // "offset 0" keeps the lookup of unreported results a lookup: a plan made while there are none would read all of them.
 /**
  * Looks at the next so many calls of a project and forgets the direct ones that settled long enough ago, with their
- * cards and the decisions about them; a tombstone says where their chains ended. What others hold is skipped. Calls of agents' turns are passed over: the limit counts them, so that no statement
- * is long where a project has little else.
+ * cards and the decisions about them; a tombstone says where their chains ended. Rows that other transactions hold are skipped. Calls of
+ * agents' turns are skipped too but count toward the limit, so a statement stays short in a project that has little else.
  * $1 project, $2 no younger id than this, $3 seconds since settlement, $4 limit, $5 after this id.
  */
 export const FORGET_CALLS: Statement = {

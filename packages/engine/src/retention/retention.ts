@@ -1,7 +1,8 @@
 // Retention: settled work older than a bound is forgotten, project by project, a few hundred rows per transaction, so
-// that no lock is held for long. A tombstone says of each turn and direct call where its chain ended. Open calls are never touched, whatever their age, nor what open turns were given.
-//   Calls of agents' turns go with their turns, when those have ended long enough ago. Where they are all that is left, a
-//   look goes on behind them the next time; now and then it begins at the beginning, for ids that do not sort by time.
+// that no lock is held for long. Each forgotten turn and direct call leaves a tombstone that says where its chain ended. Open calls of any
+// age, and what open turns were given, are never touched.
+//   Calls of agents' turns are deleted with their turns. Where only such calls are left, the next look continues behind them; from time
+//   to time it starts at the beginning again, because some ids do not sort by time.
 
 import { FORGET_TOMBSTONES } from "../history/tombstones.sql.ts";
 import type { Clock } from "../ports/clock.ts";

@@ -83,6 +83,9 @@ export const valuesOf = <Table extends Columns>(table: Table): ((given: GivenOf<
   };
 };
 
+/** The row that an input takes. */
+export type RowIn<Input> = Input extends SetInput<infer Row> ? Row : never;
+
 /** What is bound for rows of this table; `first` as for `setInput`. */
 export const inputOf = <Table extends GivenColumns>(table: Table, first = 1): SetInput<GivenOf<Table>> =>
   setInput<GivenOf<Table>>(

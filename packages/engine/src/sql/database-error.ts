@@ -18,7 +18,7 @@ const NO_TEXT = "22021";
 
 const DISK_FULL = "53100";
 
-/** For operations that are no statement of a file: a text that tells an operator where to look. */
+/** For operations that are not a statement of a file: a text that tells an operator where to look. */
 const WHAT_FAILED: Readonly<Record<string, string>> = { connect: "there is no connection to the database" };
 
 const isSqlState = (code: unknown): code is string => typeof code === "string" && /^[0-9A-Z]{5}$/.test(code);

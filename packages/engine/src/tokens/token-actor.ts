@@ -1,7 +1,7 @@
 // In whose name the holder of a token acts. Pure.
 //   TA1. People and programs of the plane are the API.
-//   TA2. A token of role agent is the agent it names. One that names none is an actor of its own: it owns what it started, and shares
-//        nothing with the API or with another token. Such an actor has no row in the roster.
+//   TA2. A token of role agent is the agent it names. An agent token that names no agent is an actor of its own: it owns what it started,
+//        and shares nothing with the API or with another token. Such an actor has no row in the roster.
 
 import type { Token } from "./tokens.ts";
 

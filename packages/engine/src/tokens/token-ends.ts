@@ -2,8 +2,8 @@
 // together: after a ring of the registry (a token was revoked here or elsewhere), when the next one expires, and every few seconds
 // in case a ring was lost (I13).
 
-import { type Clock, WAIT_OVER } from "../ports/clock.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
+import { WAIT_OVER } from "../ports/clock.ts";
+import type { Ground } from "../ports/ground.ts";
 import type { Queryer, Statement } from "../sql/database.ts";
 
 /** A lost ring delays the end of a stream by at most this. */
@@ -24,12 +24,10 @@ export interface Ends {
   close(): void;
 }
 
-export interface EndsDeps {
+export interface EndsDeps extends Pick<Ground, "doorbell" | "clock"> {
   readonly db: Queryer;
   /** $1 ids; answers the ids of those that are over. */
   readonly statement: Statement;
-  readonly doorbell: Doorbell;
-  readonly clock: Clock;
 }
 
 interface Watcher {

@@ -3,7 +3,7 @@
 // any case, so that a revoked token stops working everywhere.
 
 import { hash, timingSafeEqual } from "node:crypto";
-import { isToken, showName, ToolplaneError } from "@toolplane/protocol";
+import { badRequest, isToken, showName, ToolplaneError } from "@toolplane/protocol";
 import { LRUCache } from "lru-cache";
 import { type Act, type Actor, recordActs } from "../audit/audit.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -91,23 +91,21 @@ const tokenIdOf = (text: string): string | undefined => {
   return wellFormed && id !== undefined && isToken(id) && id.length <= 32 ? id : undefined;
 };
 
-const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);
-
 const planToken = (request: TokenRequest): { actorId: string | null; targets: readonly string[] } => {
   const targets = request.targets ?? [];
   const { ttlSeconds } = request;
-  if (!ROLES.includes(request.role)) throw refuse(`a token's role is one of ${ROLES.join(", ")}`);
+  if (!ROLES.includes(request.role)) throw badRequest(`a token's role is one of ${ROLES.join(", ")}`);
   if (ttlSeconds !== undefined && !(ttlSeconds > 0 && ttlSeconds <= MAX_TTL_SECONDS))
-    throw refuse("a token that expires does so within a hundred years");
+    throw badRequest("a token that expires does so within a hundred years");
   for (const target of targets)
-    if (!isToken(target)) throw refuse(`a target is letters, digits, _ and -, not ${showName(target)}`);
+    if (!isToken(target)) throw badRequest(`a target is letters, digits, _ and -, not ${showName(target)}`);
   if (request.role !== "admin" && request.projectId === undefined)
-    throw refuse(`a token of role ${request.role} belongs to one project: name it`);
+    throw badRequest(`a token of role ${request.role} belongs to one project: name it`);
   if (request.role !== "tool") return { actorId: request.actorId ?? null, targets };
-  if (targets.length === 0) throw refuse("a tool's token names the targets it serves: set targets");
+  if (targets.length === 0) throw badRequest("a tool's token names the targets it serves: set targets");
   const actorId = request.actorId ?? `tool.${targets[0]}`;
   if (!actorId.startsWith("tool.") || !isToken(actorId.slice("tool.".length)))
-    throw refuse("the actor of a tool's token is tool.<name>");
+    throw badRequest("the actor of a tool's token is tool.<name>");
   return { actorId, targets };
 };
 

@@ -3,9 +3,9 @@
 import { FACT_COLUMNS } from "../calls/read.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
-// In no order: asked for one, the planner reads all calls of the project in it.
-// Whoever ends a turn holds its agent's head and wants its calls; a run of the project manager's tools holds its call and
-// wants the head of an agent, which may be the same. So a call in other hands is not waited for: see `whenFree`.
+// Without an order: with one, the planner would read all calls of the project in that order.
+// The transaction that ends a turn holds its agent's head and needs its calls. A run of the project manager's tools holds its call
+// and needs the head of an agent, which may be the same one. Waiting for a held call could deadlock, so it is skipped: see `whenFree`.
 /** $1 project, $2 turn. */
 export const READ_OPEN_CALLS: Statement = {
   name: "turns.read-open-calls",

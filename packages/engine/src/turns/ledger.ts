@@ -49,7 +49,7 @@ export const sayCard = (ledger: Ledger, card: Card, means: LedgerMeans, show = t
   if (show) ledger.shown.push(card.card_id);
 };
 
-/** A result, which somebody else wrote, is cited: the chain goes on over the decision about its call, if there was one, and it. */
+/** Links a result that another part of the plane wrote; before it the decision about its call, if there was one. */
 export const citeResult = (
   ledger: Ledger,
   result: { readonly cardId: string; readonly hash: string; readonly approvalHash: string | null },

@@ -11,6 +11,7 @@ import {
   violation,
 } from "@toolplane/protocol";
 import type { Sha256 } from "../calls/turn-chain.ts";
+import { dashedUuid } from "../cards/boxes.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { SpawnLookup } from "./spawn.sql.ts";
 import type { SpawnRequest } from "./turn.ts";
@@ -28,9 +29,6 @@ export interface SpawnItem {
 
 const MAX_CORRELATION_LENGTH = 255;
 const MAX_DOCUMENT_BYTES = 256 * 1024;
-
-const dashed = (hex: string): string =>
-  [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 
 const checkText = (name: string, text: string | undefined, max: number): void => {
   if (text === undefined) return;
@@ -85,8 +83,8 @@ export const prepareSpawn = (request: SpawnRequest, ids: Ids, sha256: Sha256): S
     agentTurnId,
     correlationId: request.correlationId ?? agentTurnId,
     requestHash: sha256(canonicalText(asked)),
-    contextBoxId: "boxId" in context ? context.boxId : dashed(ids.uuid()),
-    outputBoxId: request.outputBoxId ?? dashed(ids.uuid()),
+    contextBoxId: "boxId" in context ? context.boxId : dashedUuid(ids.uuid()),
+    outputBoxId: request.outputBoxId ?? dashedUuid(ids.uuid()),
     inboxId: `inbox_${ids.uuid()}`,
   };
 };

@@ -1,7 +1,7 @@
-// A head that is gone while a turn of its agent is open: no part of the plane removes it, so somebody did by hand, or a table was
-// restored without it. It is made again for one purpose, to end the turn: in the epoch the turn was last known in, so that
-// what still comes for it is late (I2). The place of the turn's chain is gone with the head: the end
-// goes on from the opening that the turn's row has, and a check of the history says that links are missing.
+// A head that is missing while a turn of its agent is open. No part of the plane removes heads, so a person did, or a table was
+// restored without the row. The head is made again only to end the turn, in the last known epoch of the turn, so that messages
+// that still come for the turn are late (I2). The end of the turn's chain was in the head and is lost: the chain goes on from the
+// opening in the turn's row, and a check of the history says that links are missing.
 
 import { UsageError } from "@toolplane/protocol";
 import type { Queryer } from "../sql/database.ts";

@@ -2,7 +2,6 @@
 
 import { parseCard } from "@toolplane/protocol";
 import { DEFAULT_MAX_RECURSION_DEPTH } from "@toolplane/protocol/agents";
-import type { CoalescerStats } from "../coalescer/coalescer.ts";
 import { createGiveBack } from "../waiting/give-back.ts";
 import { createAdvance } from "./advance.ts";
 import { createBeginStep } from "./begin-step.ts";
@@ -51,7 +50,6 @@ const DISPATCH_TIMEOUT_SECONDS = 86_400;
 
 export interface TurnsService extends Turns {
   readonly tend: TendTurns;
-  stats(): Readonly<Record<string, CoalescerStats>>;
 }
 
 export const createTurns = (given: TurnsDeps): TurnsService => {
@@ -149,7 +147,6 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
       await watch.wait(key, waitMs, signal);
       return reads.get(key);
     },
-    stats: () => Object.fromEntries(Object.entries(coalescers).map(([name, one]) => [name, one.stats()])),
     async drain() {
       watch.close();
       await Promise.all(Object.values(coalescers).map((one) => one.idle()));

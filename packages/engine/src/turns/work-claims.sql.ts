@@ -78,7 +78,7 @@ rung as (
 )${ANSWER}`,
 };
 
-/** $1 worker targets, $2 limit. Rows by when somebody should look, and claims that have lapsed. */
+/** $1 worker targets, $2 limit. Rows by the time at which a worker should look, and claims that have lapsed. */
 export const READ_DUE_AGENTS: Statement = {
   name: "turns.read-due-agents",
   text: `

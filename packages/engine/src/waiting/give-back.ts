@@ -1,7 +1,7 @@
-// Giving back what nobody started. A claim whose answer was lost may have happened, or may still happen: the server can be
-// at work on it while we ask what it took, or be away until after it has recovered. Nobody else knows its id, so
-// whatever carries it was not started: it goes back to the queue, unsafe tools too, instead of lapsing into
-// outcome_unknown. Asked again and again until it is found or the claim would have lapsed anyway.
+// Gives back calls that were claimed and never started. When the answer to a claim is lost, the claim may have happened or may
+// still happen: the database can be working on it while we ask, or be away for a while. No other process knows the claim's id, so
+// no call under this id was started. Such calls go back to the queue, those of unsafe tools too, instead of ending as
+// outcome_unknown. We ask again until the claim is found or would have lapsed anyway.
 
 import { type Backoff, backoff } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";

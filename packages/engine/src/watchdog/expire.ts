@@ -9,11 +9,8 @@ import { engineFailure, type Settlement } from "../calls/plan-settlement.ts";
 import { type FactRow, factsOf } from "../calls/read.sql.ts";
 import type { Settlements } from "../calls/settlements.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Faults } from "../ports/faults.ts";
-import type { Ids } from "../ports/ids.ts";
-import type { Log } from "../ports/log.ts";
-import type { Database, Queryer } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
+import type { Queryer } from "../sql/database.ts";
 import { isAway } from "../sql/database-error.ts";
 import { type DueCall, type Expiry, type ExpiryPolicy, planExpiry } from "./plan-expiry.ts";
 import {
@@ -41,14 +38,9 @@ interface DueRow extends FactRow {
   readonly tool_active: boolean;
 }
 
-export interface ExpireDeps {
-  readonly db: Database;
+export interface ExpireDeps extends Pick<Ground, "db" | "doorbell" | "faults" | "ids" | "log"> {
   readonly settlements: Settlements;
-  readonly doorbell: Doorbell;
-  readonly faults: Faults;
   readonly observe: CallObserver;
-  readonly ids: Ids;
-  readonly log: Log;
   readonly policy: ExpiryPolicy;
 }
 

@@ -3,21 +3,14 @@
 import type { Batches } from "../batches/batches.ts";
 import { trimMessages } from "../bus/message-retention.ts";
 import { type CarriedBy, type StuckMessages, whyStuck } from "../outbox/stuck-messages.ts";
-import type { Doorbell } from "../ports/doorbell.ts";
-import type { Faults } from "../ports/faults.ts";
-import type { Log } from "../ports/log.ts";
+import type { Ground } from "../ports/ground.ts";
 import type { Forgotten, RetentionPolicy } from "../retention/retention.ts";
-import type { Database } from "../sql/database.ts";
 import type { TendTurns } from "../turns/tend-turns.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import type { Sweep } from "./expire.ts";
 import type { WatchdogJob } from "./watchdog.ts";
 
-export interface JobsDeps {
-  readonly db: Database;
-  readonly doorbell: Doorbell;
-  readonly faults: Faults;
-  readonly log: Log;
+export interface JobsDeps extends Pick<Ground, "db" | "doorbell" | "faults" | "log"> {
   readonly expire: (limit: number) => Promise<Sweep>;
   readonly batches: Pick<Batches, "sweep">;
   readonly turns: { readonly tend: TendTurns };

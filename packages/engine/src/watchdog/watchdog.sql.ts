@@ -3,8 +3,8 @@
 import { keepLeases, TELL_RETRIED } from "../calls/ended-leases.sql.ts";
 import { isHeld, offeredAt, RECHECK_PAUSED, WANTED_AT } from "../calls/offer.sql.ts";
 import { FACT_COLUMNS } from "../calls/read.sql.ts";
+import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
 
 /** Calls that are due, with the database's view of which deadline passed. $1 limit, $2 and $3 one call or null. */
 export const READ_DUE: Statement = {
@@ -32,24 +32,16 @@ export const READ_DUE_KEYS: Statement = {
 select project_id, tool_call_id from state.live_calls where due_at <= now() order by due_at limit $1`,
 };
 
-export interface RequeueRow {
-  readonly projectId: string;
-  readonly toolCallId: string;
+const requeues = inputOf({
+  projectId: given<string>("text"),
+  toolCallId: given<string>("text"),
   /** Back in the queue after so many seconds. */
-  readonly delaySeconds: number;
+  delaySeconds: given<number>("double precision"),
   /** Look at it again after so many seconds at the latest; null: only its queue deadline. */
-  readonly recheckSeconds: number | null;
+  recheckSeconds: given<number | null>("double precision"),
   /** The command's payload when an external bus must carry it again. */
-  readonly commandPayload: string | null;
-}
-
-const requeues = setInput<RequeueRow>([
-  ["projectId", "text"],
-  ["toolCallId", "text"],
-  ["delaySeconds", "double precision"],
-  ["recheckSeconds", "double precision"],
-  ["commandPayload", "text"],
-]);
+  commandPayload: given<string | null>("text"),
+});
 
 const OFFERED = `greatest(now() + make_interval(secs => i.delay_seconds), ${WANTED_AT})`;
 
@@ -100,19 +92,13 @@ sent as (
 select ord::int as ord from offered`,
 };
 
-export const bindRequeue = (rows: readonly RequeueRow[]): unknown[] => requeues.bind(rows);
+export const bindRequeue = requeues.bind;
 
-export interface PostponeRow {
-  readonly projectId: string;
-  readonly toolCallId: string;
-  readonly seconds: number;
-}
-
-const postpones = setInput<PostponeRow>([
-  ["projectId", "text"],
-  ["toolCallId", "text"],
-  ["seconds", "double precision"],
-]);
+const postpones = inputOf({
+  projectId: given<string>("text"),
+  toolCallId: given<string>("text"),
+  seconds: given<number>("double precision"),
+});
 
 /** Nothing to do yet: look again later, or when the queue deadline comes if it is still to come. */
 export const POSTPONE: Statement = {
@@ -124,31 +110,21 @@ update state.live_calls c
  where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id`,
 };
 
-export const bindPostpone = (rows: readonly PostponeRow[]): unknown[] => postpones.bind(rows);
+export const bindPostpone = postpones.bind;
 
-export interface DeadLetterRow {
-  readonly projectId: string;
-  readonly deadLetterId: string;
-  readonly toolCallId: string;
-  readonly subject: string;
-  readonly headers: string;
-  readonly payload: string;
-  readonly code: string;
-  readonly reason: string;
-  readonly attempts: number;
-}
+const deadLetters = inputOf({
+  projectId: given<string>("text"),
+  deadLetterId: given<string>("text"),
+  toolCallId: given<string>("text"),
+  subject: given<string>("text"),
+  headers: given<string>("text"),
+  payload: given<string>("text"),
+  code: given<string>("text"),
+  reason: given<string>("text"),
+  attempts: given<number>("integer"),
+});
 
-const deadLetters = setInput<DeadLetterRow>([
-  ["projectId", "text"],
-  ["deadLetterId", "text"],
-  ["toolCallId", "text"],
-  ["subject", "text"],
-  ["headers", "text"],
-  ["payload", "text"],
-  ["code", "text"],
-  ["reason", "text"],
-  ["attempts", "integer"],
-]);
+export type DeadLetterRow = RowIn<typeof deadLetters>;
 
 export const BURY: Statement = {
   name: "watchdog.bury",
@@ -159,4 +135,4 @@ select project_id, dead_letter_id, 'call', tool_call_id, subject, headers, paylo
 on conflict do nothing`,
 };
 
-export const bindDeadLetters = (rows: readonly DeadLetterRow[]): unknown[] => deadLetters.bind(rows);
+export const bindDeadLetters = deadLetters.bind;

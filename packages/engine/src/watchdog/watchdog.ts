@@ -15,7 +15,6 @@ export interface WatchdogJob {
 }
 
 export interface Watchdog {
-  readonly ticks: () => number;
   /** Resolves when the sweep under way is done. */
   stop(): Promise<void>;
 }
@@ -26,7 +25,6 @@ export const startWatchdog = (deps: {
   readonly log: Log;
 }): Watchdog => {
   const stopping = new AbortController();
-  let ticks = 0;
 
   const watch = async (job: WatchdogJob): Promise<void> => {
     let failures = 0;
@@ -36,7 +34,6 @@ export const startWatchdog = (deps: {
       pauseMs = job.everyMs;
       let more = !stopping.signal.aborted;
       while (more && !stopping.signal.aborted) {
-        ticks++;
         try {
           more = await job.run();
           if (failures > 0) deps.log.info("a watchdog job works again", { job: job.name, failures });
@@ -52,7 +49,6 @@ export const startWatchdog = (deps: {
 
   const loops = deps.jobs.map(watch);
   return {
-    ticks: () => ticks,
     async stop() {
       stopping.abort();
       await Promise.all(loops);

@@ -2,26 +2,19 @@
 // what there is room for, the first open delivery of each order; a failed one puts off all that wait for its webhook, so a receiver that
 // is away is asked by one request now and then.
 
+import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { setInput } from "../sql/input.sql.ts";
 
-export interface DeliveryWrite {
-  readonly deliveryId: string;
-  readonly projectId: string;
-  readonly webhookId: string;
-  readonly orderKey: string;
-  readonly event: string;
-  readonly body: string;
-}
+const written = inputOf({
+  deliveryId: given<string>("text"),
+  projectId: given<string>("text"),
+  webhookId: given<string>("text"),
+  orderKey: given<string>("text"),
+  event: given<string>("text"),
+  body: given<string>("text"),
+});
 
-const written = setInput<DeliveryWrite>([
-  ["deliveryId", "text"],
-  ["projectId", "text"],
-  ["webhookId", "text"],
-  ["orderKey", "text"],
-  ["event", "text"],
-  ["body", "text"],
-]);
+export type DeliveryWrite = RowIn<typeof written>;
 export const bindDeliveries = written.bind;
 
 /** A webhook that was removed meanwhile gets none. */
@@ -48,18 +41,14 @@ export interface ClaimedDeliveryRow {
   readonly secret: string;
 }
 
-/** What a process sends at this moment to one receiver for one project. */
-export interface LineUnderWay {
-  readonly projectId: string;
-  readonly receiver: string;
-  readonly count: number;
-}
+const underWay = inputOf({
+  projectId: given<string>("text"),
+  receiver: given<string>("text"),
+  count: given<number>("integer"),
+});
 
-const underWay = setInput<LineUnderWay>([
-  ["projectId", "text"],
-  ["receiver", "text"],
-  ["count", "integer"],
-]);
+/** What a process sends at this moment to one receiver for one project. */
+export type LineUnderWay = RowIn<typeof underWay>;
 export const bindUnderWay = underWay.bind;
 
 /**

@@ -29,7 +29,7 @@ export interface Farewell {
 export interface GuardedOptions extends Farewell {
   /** What this process is, for people: "postgres", "host text". */
   readonly label: string;
-  /** Exactly what the child gets, and the mark; nothing is inherited. Names that are no shell identifiers are left out. */
+  /** Exactly what the child gets, and the mark; nothing is inherited. Names that are not shell identifiers are left out. */
   readonly env: Readonly<Record<string, string>>;
   /** Where it starts; the root directory unless given. */
   readonly cwd?: string;

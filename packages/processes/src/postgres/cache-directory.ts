@@ -1,5 +1,5 @@
 // A directory for things that are expensive to make and may be lost: copies of the programs, fresh empty clusters. It has a
-// guessable name under the temp directory, so it is used only when it is ours and nobody else can write to it; otherwise another
+// guessable name under the temp directory, so it is used only when we own it and no other user can write to it; otherwise another
 // user could put programs there for us to run.
 
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync } from "node:fs";

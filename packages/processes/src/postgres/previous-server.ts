@@ -10,6 +10,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ToolplaneError } from "@toolplane/protocol";
+import { trySignal } from "../table/end-family.ts";
 import { planOrphans, readClusterProcesses } from "./cluster-processes.ts";
 import { type PostgresProbe, probeCluster } from "./postmaster-file.ts";
 
@@ -23,14 +24,6 @@ export interface MakeRoomOptions {
 }
 
 const POLL_MS = 20;
-
-const trySignal = (pid: number, signal: NodeJS.Signals): void => {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // Gone in the meantime.
-  }
-};
 
 /** Throws `conflict` when a live server stays. */
 export const untilNotLive = async ({

@@ -43,7 +43,6 @@ export interface PostgresOptions {
   readonly unsafeNoSync?: boolean;
   /** Further server settings; they win over ours. */
   readonly settings?: Readonly<Record<string, string>>;
-  readonly readyTimeoutMs?: number;
   /** How long the start waits for another server on the cluster to go away. */
   readonly previousTimeoutMs?: number;
   /** Where things go that the server's user cannot reach; /var/lib/toolplane unless given. */
@@ -134,7 +133,7 @@ const launch = async ({ options, place, runAs, guard, socketDir, key }: Launch):
       guard,
       ...(runAs ?? {}),
     });
-    await untilReady(server, { socketDir, port }, log, options.readyTimeoutMs ?? READY_TIMEOUT_MS);
+    await untilReady(server, { socketDir, port }, log, READY_TIMEOUT_MS);
     const door = { pid: server.pid, cluster, socketDir, port, key };
     await settleDoor(door, clusterKey).catch(async (cause: unknown) => {
       await server.end();

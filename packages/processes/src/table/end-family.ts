@@ -23,7 +23,7 @@ const POLL_MS = 20;
 // A process that has not ended this long after SIGKILL hangs in the kernel; waiting longer would not help.
 const KILL_PATIENCE_MS = 5000;
 
-const trySignal = (pid: number, signal: NodeJS.Signals): void => {
+export const trySignal = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal);
   } catch {

@@ -70,7 +70,7 @@ const askPs = (kinship: Kinship): ReadonlySet<number> => {
 /** Start times are ticks where there is /proc; elsewhere they cannot be compared, and nothing counts as older. */
 const isOlder = (row: ProcessRow, started: string | undefined): boolean => Number(row.started) < Number(started);
 
-/** Looks at each process once: a process that was no descendant when first seen does not become one. */
+/** Looks at each process once: a process that was not a descendant when first seen does not become one. */
 export const createKinFinder = (kinship: Kinship): ((table: ProcessTable) => readonly ProcessRow[]) => {
   if (kinship.mark === undefined && kinship.soleUid === undefined) return () => [];
   const strangers = new Set<string>();

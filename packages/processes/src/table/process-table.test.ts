@@ -27,7 +27,7 @@ describe("tryParseProcStat", () => {
     expect(tryParseProcStat(`42 (sleep) ${rest("Z", 7)}`)?.zombie).toBe(true);
   });
 
-  test.each(["", "garbage", "42 (sleep) S 1 2"])("%j is no process", (text) => {
+  test.each(["", "garbage", "42 (sleep) S 1 2"])("%j is not a process", (text) => {
     expect(tryParseProcStat(text)).toBeUndefined();
   });
 });
@@ -48,7 +48,7 @@ describe("tryParsePsLine", () => {
     expect(tryParsePsLine("501 1 501 Z Sun Nov 15 04:00:00 2026")?.zombie).toBe(true);
   });
 
-  test.each(["", "PID PPID", "501 1 501 S", "x 1 501 S Sun"])("%j is no process", (line) => {
+  test.each(["", "PID PPID", "501 1 501 S", "x 1 501 S Sun"])("%j is not a process", (line) => {
     expect(tryParsePsLine(line)).toBeUndefined();
   });
 });

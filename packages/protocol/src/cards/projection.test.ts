@@ -103,14 +103,6 @@ describe("projection to model messages", () => {
     expect(JSON.parse(bodyOf(answer({ stdout: 5 })))).toEqual({ stdout: 5 });
   });
 
-  test("the caller decides how a tool body is shown and which id the transcript uses", () => {
-    const { messages } = projectCards([answer("long")], {
-      showToolBody: (body, card) => `<${card.card_id}>${body}`,
-      transcriptId: (id) => `${id}-model`,
-    });
-    expect(messages).toEqual([{ role: "tool", tool_call_id: "tc_1-model", content: "<c>long" }]);
-  });
-
   test("a list of fields is shown as JSON without its kind", () => {
     const fields = parseCard({
       ...base,

@@ -1,5 +1,4 @@
-// Cards as the messages of a chat model. Pure. The caller decides by options how a tool's answer is shown (previews, fences) and
-// which id the transcript uses.
+// Cards as the messages of a chat model. Pure. Callers that shorten or fence a tool's answer change its message afterwards.
 
 import { isRecord, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import { readModelView } from "../results/result-views.ts";
@@ -32,13 +31,6 @@ export type ModelMessage = AssistantMessage | ToolMessage | TextMessage;
 export interface Projection {
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly JsonObject[];
-}
-
-export interface ProjectionOptions {
-  /** Decides the final text of a tool message: it may cut it, fence it, or replace it by a pointer. */
-  readonly showToolBody?: (body: string, card: Card) => string;
-  /** The id the model knows a call by, where it is not ours. */
-  readonly transcriptId?: (toolCallId: string) => string;
 }
 
 /** A program's output can be endless; a model needs its beginning. */
@@ -112,7 +104,7 @@ const offeredTools = (card: Card): readonly JsonObject[] | undefined => {
 const isSuccess = (content: CardContent): boolean =>
   content.__type__ === "ToolResultContent" && content.status === "success";
 
-const messageOf = (card: Card, options: ProjectionOptions): ModelMessage | undefined => {
+const messageOf = (card: Card): ModelMessage | undefined => {
   if (card.tool_calls !== null && card.tool_calls.length > 0) return assistantMessage(card, card.tool_calls);
   if (card.content.__type__ === "ToolCallContent") return undefined;
   if (card.tool_call_id === null) return plainMessage(card);
@@ -121,17 +113,14 @@ const messageOf = (card: Card, options: ProjectionOptions): ModelMessage | undef
     view === undefined ? contentText(card.content) : view.kind === "text" ? view.text : JSON.stringify(view.envelope);
   return {
     role: "tool",
-    tool_call_id: options.transcriptId?.(card.tool_call_id) ?? card.tool_call_id,
-    content: options.showToolBody?.(body, card) ?? body,
+    tool_call_id: card.tool_call_id,
+    content: body,
     ...(view?.kind === "native" ? { native: view.envelope } : {}),
   };
 };
 
 /** Walks the cards in order; absent cards are skipped, tool lists are collected, calls leave no message of their own. */
-export const projectCards = (
-  cards: readonly (Card | null | undefined)[],
-  options: ProjectionOptions = {},
-): Projection => {
+export const projectCards = (cards: readonly (Card | null | undefined)[]): Projection => {
   const messages: ModelMessage[] = [];
   const tools: JsonObject[] = [];
   for (const card of cards) {
@@ -141,7 +130,7 @@ export const projectCards = (
       tools.push(...offered);
       continue;
     }
-    const message = messageOf(card, options);
+    const message = messageOf(card);
     if (message !== undefined) messages.push(message);
   }
   return { messages, tools };

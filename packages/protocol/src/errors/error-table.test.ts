@@ -58,7 +58,7 @@ describe("error table", () => {
     },
   );
 
-  test("names of Object.prototype are no codes", () => {
+  test("names of Object.prototype are not codes", () => {
     expect(["toString", "constructor", "__proto__", "", 5, null].some(isErrorCode)).toBe(false);
   });
 

@@ -47,7 +47,7 @@ describe("[SEC-4-C14] an error shows a bounded piece of the input that caused it
     ["an unknown key of a strict command", () => parseCommandPayload({ ["k".repeat(MEGABYTE)]: 1 }, { strict: true })],
     ["unknown keys of a strict command", () => parseCommandPayload(manyKeys(100_000), { strict: true })],
     ["a kind of content", () => parseCard({ ...card, content: { __type__: "k".repeat(MEGABYTE) } })],
-    ["a line that is no JSON", () => parseHostLine("k".repeat(MEGABYTE))],
+    ["a line that is not JSON", () => parseHostLine("k".repeat(MEGABYTE))],
   ])("%s", (_what, work) => {
     expect(JSON.stringify(refusalOf(work).toWire()).length).toBeLessThan(MAX_SHOWN);
   });

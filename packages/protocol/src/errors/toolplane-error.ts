@@ -62,3 +62,6 @@ export const isToolplaneError = (value: unknown): value is ToolplaneError => val
 /** Shorthand for the most common refusal at a boundary. */
 export const violation = (message: string, detail?: ErrorDetail): ToolplaneError =>
   new ToolplaneError("protocol_violation", message, { detail });
+
+/** The same for what a caller, a definition or a document asks for and cannot have. */
+export const badRequest = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);

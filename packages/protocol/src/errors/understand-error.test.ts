@@ -42,7 +42,7 @@ describe("foreign errors", () => {
     },
   );
 
-  test("[UTP-8.8-C13] what a tool met in a file, a database or a schema is no mistake of its caller", () => {
+  test("[UTP-8.8-C13] what a tool met in a file, a database or a schema is not a mistake of its caller", () => {
     const issues = z.object({ a: z.number() }).safeParse({}).error;
     for (const error of [foreign({ code: "ENOENT" }), foreign({ code: "EACCES" }), sql("23505"), sql("22P02"), issues])
       for (const thrown of [error, new Error("wrapped", { cause: error })])

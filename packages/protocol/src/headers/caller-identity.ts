@@ -73,7 +73,7 @@ export const checkCallerIdentity = (headers: HeaderMap, request: CallerIdentity)
   const channel = saidIn(headers, HEADERS.channelId);
   if (channel !== undefined && !isToken(channel))
     throw violation(
-      `${HEADERS.channelId} is no channel: use letters, digits, _ and -`,
+      `${HEADERS.channelId} is not a channel: use letters, digits, _ and -`,
       about(HEADERS.channelId, "2.3"),
     );
   checkText(headers, HEADERS.agentId, request.agentId);

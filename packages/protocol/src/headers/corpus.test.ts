@@ -2,8 +2,8 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { familyOf } from "../../test/subject-family.ts";
 import type { CGContext } from "../context/context.ts";
-import { familyOf } from "../subjects/families.ts";
 import { formatSubject, parseSubject, tryParseSubject } from "../subjects/subject.ts";
 import { ensureTraceparent, parseTraceId, parseTraceparent } from "../trace/traceparent.ts";
 import { normalizeHeaders, type RawHeaders } from "./header-map.ts";

@@ -44,7 +44,7 @@ const REMOVED = "cg-trace-id";
 export const canonicalHeaderName = (name: string): HeaderName | undefined => CANONICAL.get(name.toLowerCase());
 
 /**
- * A name that must not enter a context: the removed one, or a protocol name in another case. The second is no header
+ * A name that must not enter a context: the removed one, or a protocol name in another case. The second is not a header
  * of ours on the bus, but would become one at the next HTTP hop, where case does not count.
  */
 export const isForeignSpelling = (name: string): boolean => {

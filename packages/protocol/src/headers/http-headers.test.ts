@@ -50,7 +50,7 @@ describe("headers over HTTP", () => {
     expect(() => headersFromHttp({ "cg-agent-id": "é" })).toThrow(refused);
   });
 
-  test("what is no header map is refused", () => {
+  test("what is not a header map is refused", () => {
     for (const value of ["text", 3, [3], ["cg-agent-id"], [[3, "x"]]]) {
       expect(() => headersFromHttp(value as never), JSON.stringify(value)).toThrow(refused);
     }

@@ -97,7 +97,7 @@ describe("ingress", () => {
     expect(enter(COMMAND, full).headerLikeKeys).toEqual([]);
   });
 
-  test("[UTP-2.1-2] a header in another case is no identity", () => {
+  test("[UTP-2.1-2] a header in another case is not an identity", () => {
     expect(() => enter(COMMAND, { "cg-agent-id": "helper" })).toThrow(/CG-Agent-Id is missing/);
     expect(enter(COMMAND, { "cg-agent-id": "evil", "CG-Agent-Id": "helper" }).context.headers).not.toHaveProperty(
       "cg-agent-id",

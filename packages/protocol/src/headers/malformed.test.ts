@@ -3,9 +3,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isToolplaneError } from "../errors/toolplane-error.ts";
-import { adaptLegacyMessage } from "../legacy/v1r3.ts";
+import { adaptLegacyRequest } from "../legacy/v1r3.ts";
 import { formatSubject, tryParseSubject } from "../subjects/subject.ts";
-import { CONTROL_FIELDS } from "./control-fields.ts";
+import { CONTROL_FIELDS, payloadObject } from "./control-fields.ts";
 import { egress } from "./egress.ts";
 import type { RawHeaders } from "./header-map.ts";
 import { HEADER_NAMES } from "./header-names.ts";
@@ -134,7 +134,8 @@ test("[UTP-2.3-14] malformed rows, HTTP headers and older messages: the same", (
     fc.property(rows, subject, headers, payload, (row, text, raw, body) => {
       attempt(() => replay(row as unknown as InboxRow, ids));
       attempt(() => headersFromHttp(raw as RawHeaders));
-      attempt(() => adaptLegacyMessage({ subject: text, headers: raw as RawHeaders, payload: body }, ids));
+      const identity = payloadObject(body);
+      attempt(() => adaptLegacyRequest({ subject: text, headers: raw as RawHeaders, identity, payload: body }, ids));
     }),
     { numRuns: 3000 },
   );

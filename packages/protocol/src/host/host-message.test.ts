@@ -165,7 +165,7 @@ describe("methods", () => {
     expect(carriesState("get_tags", {})).toBe(false);
   });
 
-  test("[HOST-2-C5] a method a host lacks is MethodNotFound, which is no failure", () => {
+  test("[HOST-2-C5] a method a host lacks is MethodNotFound, which is not a failure", () => {
     expect(methodNotFound("fly", "1").detail).toEqual({ type: "MethodNotFound", id: "1" });
     const response = { kind: "response", id: "1", ok: false, error: { type: "MethodNotFound", detail: "" } } as const;
     expect(isNotOffered(response)).toBe(true);

@@ -57,7 +57,7 @@ describe("what a JSON text costs to read", () => {
     expect(() => parseRawArguments({ late: late.repeat(3_000) })).toThrow(tooLarge);
   });
 
-  test("[STALL-1] text that is no JSON ends, whatever is in it", () => {
+  test("[STALL-1] text that is not JSON ends, whatever is in it", () => {
     for (const text of ['"'.repeat(40_001), "}".repeat(40_000), ']{"'.repeat(20_000), "\\".repeat(40_000)])
       expect(() => parseJsonStrict(text)).toThrow(expect.objectContaining({ code: "bad_request" }));
   });

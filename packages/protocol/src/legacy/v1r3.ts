@@ -5,11 +5,9 @@
 // A header that is already there is never overruled by the payload: the two must agree.
 
 import { violation } from "../errors/toolplane-error.ts";
-import { CONTROL_FIELDS, type Payload, payloadObject, stripControlFields } from "../headers/control-fields.ts";
+import { CONTROL_FIELDS, type Payload, payloadObject } from "../headers/control-fields.ts";
 import { type HeaderMap, normalizeHeaders, type RawHeaders } from "../headers/header-map.ts";
 import { HEADERS, type HeaderName } from "../headers/header-names.ts";
-import { requireHeaders } from "../headers/mandatory.ts";
-import { familyOf } from "../subjects/families.ts";
 import {
   formatSubject,
   PAYLOAD_STYLE_VERSION,
@@ -22,13 +20,15 @@ import { ensureTraceparent, type TraceIds } from "../trace/traceparent.ts";
 
 export const LEGACY_VERSION = PAYLOAD_STYLE_VERSION;
 
-export interface LegacyMessage {
+export interface LegacyRequest {
   readonly subject: string;
   readonly headers: RawHeaders;
+  /** The fields of the body that say whose call it is. */
+  readonly identity: Payload;
   readonly payload: unknown;
 }
 
-export interface AdaptedMessage {
+interface AdaptedMessage {
   readonly subject: string;
   readonly headers: HeaderMap;
   readonly payload: Payload;
@@ -66,9 +66,8 @@ const isSame = (header: HeaderName, said: string, value: string): boolean =>
     ? said.toLowerCase() === value.toLowerCase()
     : said === value;
 
-/** The identity of a payload as headers, beside the payload without it. Serves commands and callbacks alike. */
-export const liftIdentity = (raw: unknown, headers: RawHeaders, ids: TraceIds): Omit<AdaptedMessage, "subject"> => {
-  const payload = payloadObject(raw);
+/** The headers, with the identity that the fields say. */
+const liftIdentity = (payload: Payload, headers: RawHeaders, ids: TraceIds): HeaderMap => {
   const lifted = normalizeHeaders(headers);
   delete lifted[HEADERS.version];
   for (const field of CONTROL_FIELDS) {
@@ -86,20 +85,7 @@ export const liftIdentity = (raw: unknown, headers: RawHeaders, ids: TraceIds): 
   if (traceId !== "" || (lifted[HEADERS.traceparent] ?? "") !== "")
     lifted[HEADERS.traceparent] = ensureTraceparent(lifted[HEADERS.traceparent], traceId === "" ? null : traceId, ids);
   // Once more, because what came from the payload has not been checked as header text yet.
-  return { headers: normalizeHeaders(lifted), payload: stripControlFields(payload) };
-};
-
-/** What the old version demanded of a command beyond what the current one does. */
-const OLD_DEMANDS: Readonly<Record<string, readonly HeaderName[]>> = {
-  tool_command: [HEADERS.turnEpoch],
-  pmo_command: [HEADERS.turnEpoch, HEADERS.stepId],
-};
-
-const requireOldDemands = (subject: Subject, headers: HeaderMap): void => {
-  const family = familyOf(subject);
-  const missing = (OLD_DEMANDS[family ?? ""] ?? []).filter((name) => headers[name] === undefined);
-  if (missing.length > 0) throw violation(`missing identity: ${missing.join(", ")}`, { missing });
-  requireHeaders(subject, headers);
+  return normalizeHeaders(lifted);
 };
 
 /** What the older guide lists of a command's identity; the subject says project and channel. */
@@ -139,24 +125,12 @@ export const currentSubject = (text: string): Subject => {
   return { ...subject, version: PROTOCOL_VERSION };
 };
 
-/** The message as a v1r4 peer would have sent it. */
-export const adaptLegacyMessage = (message: LegacyMessage, ids: TraceIds): AdaptedMessage => {
-  const current = currentSubject(message.subject);
-  const { headers: lifted, payload } = liftIdentity(message.payload, message.headers, ids);
-  const headers = { ...lifted, [HEADERS.traceparent]: ensureTraceparent(lifted[HEADERS.traceparent], null, ids) };
-  requireOldDemands(current, headers);
-  return { subject: formatSubject(current), headers, payload };
-};
-
 /**
  * A request of a service about a call (`rpc`). Its body is not only identity, so the caller says which fields are, and what it
  * makes of the body.
  */
-export const adaptLegacyRequest = (
-  message: LegacyMessage & { readonly identity: Payload },
-  ids: TraceIds,
-): AdaptedMessage => {
+export const adaptLegacyRequest = (message: LegacyRequest, ids: TraceIds): AdaptedMessage => {
   const subject = formatSubject(currentSubject(message.subject));
-  const { headers } = liftIdentity(message.identity, message.headers, ids);
+  const headers = liftIdentity(message.identity, message.headers, ids);
   return { subject, headers, payload: payloadObject(message.payload) };
 };

@@ -69,7 +69,7 @@ describe("command", () => {
     ["a blank card id", { ...command, tool_call_card_id: "  " }, ["tool_call_card_id"]],
     ["a null tool name", { ...command, tool_name: null }, ["tool_name"]],
     ["a blank lifecycle", { ...command, after_execution: "" }, ["after_execution"]],
-    ["a card id that is no text", { ...command, tool_call_card_id: 5 }, ["tool_call_card_id"]],
+    ["a card id that is not text", { ...command, tool_call_card_id: 5 }, ["tool_call_card_id"]],
   ];
   test.each(missing)("[UTP-D07-C1] missing or blank: %s", (_name, input, fields) => {
     const error = failure(() => parseCommandPayload(input));

@@ -68,7 +68,7 @@ describe("planBoxInheritance", () => {
   });
 });
 
-test("[UTP-5.7-10] somebody who is no agent is told to call in the name of one", () => {
+test("[UTP-5.7-10] somebody who is not an agent is told to call in the name of one", () => {
   const decision = planDelegation({ caller: undefined, callerProfile: undefined, target });
   expect(decision).toMatchObject({ allowed: false, code: "not_found", message: expect.stringContaining("agent_id") });
 });

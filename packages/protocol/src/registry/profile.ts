@@ -101,7 +101,7 @@ export const parseProfile = (input: unknown): Profile => {
     throw refusal(WHAT, ["allowed_tools"], "is empty; list the tools, or say [] for none");
   }
   if (upload.max_steps !== undefined)
-    throw refusal(WHAT, ["max_steps"], "is no key of a profile; write budget: { steps: N }");
+    throw refusal(WHAT, ["max_steps"], "is not a key of a profile; write budget: { steps: N }");
   return freezeDeep(parseWith(profileUploadSchema, upload, WHAT));
 };
 

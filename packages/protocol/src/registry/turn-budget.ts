@@ -19,7 +19,7 @@ export const turnBudgetSchema = z
 
 export type TurnBudget = z.infer<typeof turnBudgetSchema>;
 
-/** A budget as it was stored; what cannot be read is no budget. */
+/** A budget as it was stored; what cannot be read is not a budget. */
 export const readTurnBudget = (stored: unknown): TurnBudget => {
   const read = turnBudgetSchema.safeParse(stored);
   return read.success ? read.data : {};

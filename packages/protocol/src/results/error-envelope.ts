@@ -20,11 +20,10 @@ export interface ErrorEnvelope {
 }
 
 export interface NormaliseErrorOptions {
-  /** For errors without a code: the tool answered with a refusal. */
-  readonly defaultCode?: string;
   readonly source?: ErrorSource;
 }
 
+/** Of an error without a code: the tool answered with a refusal. */
 const DEFAULT_ERROR_CODE = "tool_error";
 export const UNKNOWN_ERROR: ErrorEnvelope = { code: "unknown_error", message: "unknown error" };
 
@@ -60,7 +59,7 @@ const envelopeOf = (error: ToolplaneError, source?: ErrorSource): ErrorEnvelope 
   http_status: error.http,
 });
 
-const fromObject = (error: Record<string, unknown>, defaultCode: string): ErrorEnvelope => {
+const fromObject = (error: Record<string, unknown>): ErrorEnvelope => {
   const code = codeText(error.code);
   if (code !== undefined && isFilled(error.message)) {
     return { ...withoutStack(error), code, message: error.message };
@@ -69,19 +68,20 @@ const fromObject = (error: Record<string, unknown>, defaultCode: string): ErrorE
   if (mappedCode !== undefined || isFilled(error.error_message)) {
     const detail = error.error_detail ?? error.detail;
     return {
-      code: mappedCode ?? defaultCode,
-      message: isFilled(error.error_message) ? error.error_message : (mappedCode ?? defaultCode),
+      code: mappedCode ?? DEFAULT_ERROR_CODE,
+      message: isFilled(error.error_message) ? error.error_message : (mappedCode ?? DEFAULT_ERROR_CODE),
       ...(detail === undefined || detail === null ? {} : { detail }),
     };
   }
-  return { code: defaultCode, message: isFilled(error.message) ? error.message : quote(error) };
+  return { code: DEFAULT_ERROR_CODE, message: isFilled(error.message) ? error.message : quote(error) };
 };
 
-const normaliseAny = (error: unknown, defaultCode: string): ErrorEnvelope => {
+const normaliseAny = (error: unknown): ErrorEnvelope => {
   if (error === null || error === undefined) return { ...UNKNOWN_ERROR };
-  if (typeof error === "string") return isFilled(error) ? { code: defaultCode, message: error } : { ...UNKNOWN_ERROR };
+  if (typeof error === "string")
+    return isFilled(error) ? { code: DEFAULT_ERROR_CODE, message: error } : { ...UNKNOWN_ERROR };
   if (error instanceof Error) return envelopeOf(understandError(error, { keepMessage: true }));
-  return isRecord(error) ? fromObject(error, defaultCode) : { code: defaultCode, message: quote(error) };
+  return isRecord(error) ? fromObject(error) : { code: DEFAULT_ERROR_CODE, message: quote(error) };
 };
 
 /** Never throws; the code and the message of what comes out are never blank. */
@@ -89,7 +89,7 @@ export const normaliseError = (error: unknown, options: NormaliseErrorOptions = 
   let envelope: ErrorEnvelope;
   try {
     if (isToolplaneError(error)) return envelopeOf(error, options.source);
-    envelope = normaliseAny(error, options.defaultCode ?? DEFAULT_ERROR_CODE);
+    envelope = normaliseAny(error);
   } catch {
     envelope = { ...UNKNOWN_ERROR };
   }

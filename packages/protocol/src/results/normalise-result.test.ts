@@ -308,9 +308,9 @@ describe("error normalisation", () => {
     expect(known).toEqual({ code: "upstream_unavailable", message: "m", retryable: true, http_status: 503 });
   });
 
-  test("[UTP-8.8-C7] source and default code are the caller's, an error's own source wins", () => {
-    expect(normaliseError("x", { source: "worker", defaultCode: "bad_request" })).toEqual({
-      code: "bad_request",
+  test("[UTP-8.8-C7] the source is the caller's, an error's own source wins", () => {
+    expect(normaliseError("x", { source: "worker" })).toEqual({
+      code: "tool_error",
       message: "x",
       source: "worker",
     });

@@ -74,7 +74,7 @@ describe("a report may settle a call", () => {
     ["[UTP-6.5-C3] the card does not exist", { card: null }, "protocol_violation"],
     ["[SEC-3-C1] the card is another project's", { card: { project_id: "other" } }, "protocol_violation"],
     ["[UTP-6.5-C3] the card is not the one pointed to", { card: { card_id: "r2" } }, "protocol_violation"],
-    ["[UTP-6.5-C4] the card is no tool.result", { card: { type: "task.deliverable" } }, "protocol_violation"],
+    ["[UTP-6.5-C4] the card is not a tool.result", { card: { type: "task.deliverable" } }, "protocol_violation"],
     ["[UTP-6.5-C5] the card is for another call", { card: { tool_call_id: "tc_2" } }, "protocol_violation"],
     [
       "[UTP-6.5-C5] its metadata is for another call",
@@ -85,7 +85,7 @@ describe("a report may settle a call", () => {
     ["[UTP-6.5-C7] no function is named", meta({ function_name: " " }), "protocol_violation"],
     ["[SEC-3-C2] the function is not the call's tool", meta({ function_name: "other" }), "protocol_violation"],
     [
-      "[SEC-3-C3] the content is no ToolResultContent",
+      "[SEC-3-C3] the content is not a ToolResultContent",
       { card: { content: { __type__: "TextContent", text: "x" } } },
       "protocol_violation",
     ],
@@ -124,13 +124,13 @@ describe("a report may settle a call", () => {
       "protocol_violation",
     ],
     [
-      "[SEC-3-C11] after_execution is no word of the protocol",
+      "[SEC-3-C11] after_execution is not a word of the protocol",
       body({ after_execution: "later" }),
       "invalid_after_execution",
     ],
     ["[SEC-3-C12] the result is inline", body({ result: {} }), "protocol_violation"],
     ["[SEC-3-C13] the payload carries identity", body({ agent_id: "x" }), "protocol_violation"],
-    ["the payload is no object", { report: { payload: "x" } }, "protocol_violation"],
+    ["the payload is not an object", { report: { payload: "x" } }, "protocol_violation"],
   ];
   test.each(refusals)("%s", (_name, change, code) => {
     expect(verdict(change)).toBe(code);
@@ -148,7 +148,7 @@ describe("a report may settle a call", () => {
     expect(verdict({ card: { tool_call_id: null } })).toBe("ok");
   });
 
-  test("[UTP-D11-C1] [UTP-D12-C2] an override inside the result is no change of after_execution", () => {
+  test("[UTP-D11-C1] [UTP-D12-C2] an override inside the result is not a change of after_execution", () => {
     expect(
       verdict({ card: { content: { ...success, result: { __cg_control: { after_execution: "terminate" } } } } }),
     ).toBe("ok");

@@ -155,7 +155,7 @@ describe("validation failure package", () => {
     expect(package_({ header: {}, payload: { agent_turn_id: "evil", tool_call_id: "evil" } })).toBeUndefined();
   });
 
-  test("[UTP-8.5-C3] a card of another type is no witness; without both ids nobody is answered", () => {
+  test("[UTP-8.5-C3] a card of another type is not a witness; without both ids nobody is answered", () => {
     expect(planFailureIdentity({}, { ...call, type: "task.context" })).toBeUndefined();
     expect(planFailureIdentity({ toolCallId: "tc_1" }, undefined)).toBeUndefined();
   });

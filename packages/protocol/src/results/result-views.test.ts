@@ -12,7 +12,7 @@ test.each<[string, unknown, unknown]>([
   ["not even an object", "views", undefined],
   ["an ordinary object for a model", { model: { type: "text" }, preview: "c" }, { preview: "c" }],
   ["an envelope of an unknown format", { model: { ...ENVELOPE, format: "x" } }, undefined],
-  ["display that is no object", { display: [1] }, undefined],
+  ["display that is not an object", { display: [1] }, undefined],
   ["unknown keys", { model: "a", __cg_control: { after_execution: "terminate" } }, { model: "a" }],
   ["a NUL", { model: "a\u0000" }, undefined],
   ["a lone surrogate", { preview: "\ud800" }, undefined],
@@ -49,7 +49,7 @@ test.each<[string, Card, object]>([
   expect(projectCards([card]).messages).toEqual([{ role: "tool", tool_call_id: "c1", ...expected }]);
 });
 
-test("[HOST-2-V1] a stranger's metadata is no view", () => {
+test("[HOST-2-V1] a stranger's metadata is not a view", () => {
   for (const views of [null, 7, "x", { model: 7 }, { model: { a: 1 } }, []])
     expect(readModelView({ views } as never)).toBeUndefined();
 });

@@ -2,7 +2,7 @@
 // how the call reads in one line. They stand beside the result, in its card's metadata, so the value stays what it was.
 //   V1. Views never change what a result means: status, error and control live in the content alone.
 //   V2. Of a model's view only the explicit provider-native envelope stays structured; any other object becomes text.
-//   V3. A value that is no view is left out; a result is never refused because of its views.
+//   V3. A value that is not a view is left out; a result is never refused because of its views.
 
 import { type FormattedResult, readFormattedResult } from "../host/host-values.ts";
 import { copyJson } from "../json/json-copy.ts";

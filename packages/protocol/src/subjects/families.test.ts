@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { familyOf, type SubjectFamily } from "../../test/subject-family.ts";
 import * as families from "./families.ts";
 import { matchesPattern } from "./pattern.ts";
-import { streamPlan, workerWakeupSubscription } from "./streams.ts";
+import { pmoCommandSubscription, streamPlan, uiActionSubscription, workerWakeupSubscription } from "./streams.ts";
 import { parseSubject } from "./subject.ts";
 
 const refused = expect.objectContaining({ code: "protocol_violation" });
@@ -12,7 +13,7 @@ interface Case {
   readonly title: string;
   readonly text: string;
   readonly rest: string;
-  readonly family: families.SubjectFamily;
+  readonly family: SubjectFamily;
 }
 
 const cases: readonly Case[] = [
@@ -117,7 +118,18 @@ const cases: readonly Case[] = [
 describe("subject families", () => {
   test.each(cases)("$title", ({ text, rest, family }) => {
     expect(text).toBe(PREFIX + rest);
-    expect(families.familyOf(parseSubject(text))).toBe(family);
+    const subject = parseSubject(text);
+    expect(familyOf(subject)).toBe(family);
+    const { category } = subject;
+    if (category === "cmd" || category === "evt") expect(matchesPattern(streamPlan(category).filter, text)).toBe(true);
+  });
+
+  test.each([
+    ["[UTP-1.4-F1] wakeups", workerWakeupSubscription("worker_generic"), "cmd.agent.worker_generic.wakeup"],
+    ["[UTP-1.4-F3] commands to the project manager", pmoCommandSubscription(), "cmd.sys.pmo.internal.fork_join"],
+    ["[UTP-1.4-F4] actions of people", uiActionSubscription(), "cmd.sys.ui.action"],
+  ])("%s are what their subscription takes", (_title, { pattern }, rest) => {
+    expect(matchesPattern(pattern, PREFIX + rest)).toBe(true);
   });
 
   test("another version can be asked for", () => {
@@ -155,6 +167,6 @@ describe("subject families", () => {
     "rpc.gateway.text.drop",
   ];
   test.each(strangers)("%s belongs to no family", (rest) => {
-    expect(families.familyOf(parseSubject(PREFIX + rest))).toBeUndefined();
+    expect(familyOf(parseSubject(PREFIX + rest))).toBeUndefined();
   });
 });

@@ -35,7 +35,7 @@ describe("patterns", () => {
     `cg.${"a".repeat(2000)}.>`,
     null,
   ];
-  test.each(bad)("%j is no pattern", (text) => {
+  test.each(bad)("%j is not a pattern", (text) => {
     expect(() => parsePattern(text)).toThrow(refused);
   });
 

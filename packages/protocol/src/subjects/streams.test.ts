@@ -66,7 +66,7 @@ describe("standing subscriptions", () => {
     expect(matchesPattern(pattern, toolCommandSubject({ ...scope, projectId: "other" }, "text", "run"))).toBe(false);
   });
 
-  test("[SEC-1-1] a target or project that is no token gets no subscription", () => {
+  test("[SEC-1-1] a target or project that is not a token gets no subscription", () => {
     const refused = expect.objectContaining({ code: "protocol_violation" });
     expect(() => streams.toolCommandSubscription("demo", "*")).toThrow(refused);
     expect(() => streams.toolCommandSubscription("*", "text")).toThrow(refused);

@@ -59,7 +59,7 @@ describe("parsing", () => {
     ["a first token that only begins with cg", "cgx.v1r4.p.c.cmd.tool.text.run"],
     ["a subject in upper case", "CG.v1r4.p.c.cmd.tool.text.run"],
   ];
-  test.each(malformed)("[UTP-1.1-1] [UTP-1.1-3] %s is no subject", (_name, text) => {
+  test.each(malformed)("[UTP-1.1-1] [UTP-1.1-3] %s is not a subject", (_name, text) => {
     expect(tryParseSubject(text)).toBeUndefined();
     expect(() => parseSubject(text)).toThrow(refused);
   });

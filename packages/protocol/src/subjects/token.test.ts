@@ -29,7 +29,7 @@ describe("tokens", () => {
     expect(parseToken(text, "x")).toBe(text);
   });
 
-  test.each([...NOT_TOKENS, null, 3])("[SEC-1-1] %j is no token", (value) => {
+  test.each([...NOT_TOKENS, null, 3])("[SEC-1-1] %j is not a token", (value) => {
     expect(isToken(value)).toBe(false);
     expect(() => parseToken(value, "agent_id")).toThrow(refused);
   });

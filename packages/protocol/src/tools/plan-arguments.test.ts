@@ -91,7 +91,7 @@ describe("layering", () => {
       {},
       { a: 1, b: null, c: ["{project_id}"], d: { e: "{agent_id}" } },
     ],
-    ["[UTP-5.3-8] the caller's strings are no templates", {}, { q: "{project_id} {x}" }, { q: "{project_id} {x}" }],
+    ["[UTP-5.3-8] the caller's strings are not templates", {}, { q: "{project_id} {x}" }, { q: "{project_id} {x}" }],
     ["text of a model", { args: { fixed: { n: 3 } } }, '{"n": 1, "n": 2, "q": "x"}', { n: 3, q: "x" }],
     ["nothing at all", {}, undefined, {}],
   ])("%s", (_title, options, raw, expected) => {

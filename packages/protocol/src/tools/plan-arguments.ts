@@ -124,7 +124,7 @@ const checkArguments = (toolName: string, issues: readonly SchemaIssue[], own: O
   });
 };
 
-/** Throws `bad_request` for arguments that are no object, break the schema, or need a template variable without a value. */
+/** Throws `bad_request` for arguments that are not an object, break the schema, or need a template variable without a value. */
 export const planArguments = (input: PlanArgumentsInput): ArgumentsPlan => {
   const { definition, variables, validate } = input;
   const { defaults, fixed, envs, managed, allowNull, input: answersName } = layersOf(definition.options);

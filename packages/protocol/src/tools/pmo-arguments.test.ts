@@ -21,7 +21,7 @@ test.each([
   expect(isJudgedByManager("provision_agent", args)).toBe(code !== undefined);
 });
 
-test("[UTP-11.6-1] [ENG-schema] only a flag of fork_join that is no boolean is left to the manager; other tools are not", () => {
+test("[UTP-11.6-1] [ENG-schema] only a flag of fork_join that is not a boolean is left to the manager; other tools are not", () => {
   expect(isJudgedByManager("fork_join", { tasks: [], fail_fast: "yes" })).toBe(true);
   expect(isJudgedByManager("fork_join", { tasks: [], fail_fast: true })).toBe(false);
   expect(isJudgedByManager("fork_join", { tasks: [] })).toBe(false);

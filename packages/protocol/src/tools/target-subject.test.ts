@@ -25,7 +25,7 @@ describe("commandSubject", () => {
     ["a tool under the project manager's target", T.replace("text", "pmo"), IDS],
     ["a caller named like the project manager", T.replace("text", "{agent_id}"), { ...IDS, agentId: "pmo" }],
     ["another engine subject", "cg.v1r4.{project_id}.{channel_id}.cmd.sys.ui.action", IDS],
-    ["an engine subject that is no function", "cg.v1r4.{project_id}.{channel_id}.cmd.sys.pmo.stop", IDS],
+    ["an engine subject that is not a function", "cg.v1r4.{project_id}.{channel_id}.cmd.sys.pmo.stop", IDS],
   ])("[UTP-W19] [SEC-1-R1] %s does not lead out of the project", (_name, target_subject, ids) => {
     expect(() => commandSubject({ target_subject }, ids)).toThrow(
       expect.objectContaining({ code: "protocol_violation" }),

@@ -49,7 +49,7 @@ describe("traceparent", () => {
     ["no string", 7],
     ["too short", GOOD.slice(0, -1)],
     ["too long", `${GOOD}-00`],
-    ["a letter that is no hex digit", GOOD.replace("b7ad", "g7ad")],
+    ["a letter that is not a hex digit", GOOD.replace("b7ad", "g7ad")],
     ["a dash in the wrong place", `00_${TRACE}-${SPAN}-01`],
     ["blanks around", ` ${GOOD.slice(2)}`],
     ["digits of another script", GOOD.replace("0a", "٠a")],

@@ -45,7 +45,7 @@ const isZeroRange = (text: string, start: number, end: number): boolean => {
   return true;
 };
 
-/** Why the text is no traceparent, or undefined when it is one. */
+/** Why the text is not a traceparent, or undefined when it is one. */
 const traceparentFault = (text: string): string | undefined => {
   if (text.length !== TRACEPARENT_LENGTH) return "is not 55 characters long";
   if (text.charCodeAt(2) !== DASH || text.charCodeAt(35) !== DASH || text.charCodeAt(52) !== DASH) {

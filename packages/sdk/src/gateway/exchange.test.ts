@@ -259,7 +259,7 @@ test("[API-exchange-6] [API-exchange-7] however items come and flights end, each
       fc.integer({ min: 1, max: 3 }),
       async (bursts, fates, inFlight) => {
         const clock = createManualClock();
-        /** What the plane has: the first result of a call counts, the same again is no second one. */
+        /** What the plane has: the first result of a call counts, the same again is not a second one. */
         const stored = new Map<string, number>();
         const write = (id: string): Record<string, unknown> => {
           const seen = stored.get(id) ?? 0;

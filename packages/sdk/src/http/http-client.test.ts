@@ -94,7 +94,7 @@ describe("the way to the server", () => {
     },
   );
 
-  test("[API-5-H1] what is no address of a server is said so", () => {
+  test("[API-5-H1] what is not an address of a server is said so", () => {
     for (const url of ["nats://127.0.0.1", "127.0.0.1:7420", "http://"])
       expect(() => createHttpClient({ url, clock: createManualClock() })).toThrow("the address of a server is such as");
   });

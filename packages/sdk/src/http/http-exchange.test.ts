@@ -1,17 +1,7 @@
 import { createContext } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
-import { createHttpWorld as createWorld } from "../../test/http-world.ts";
+import { createHttpWorld as createWorld, held, settledBody, settlement } from "../../test/http-world.ts";
 import { TRACEPARENT } from "../../test/sample-call.ts";
-
-const held = { toolCallId: "call/1", leaseId: "lease_1" };
-const settlement = {
-  toolCallId: "call_1",
-  leaseId: "lease_1",
-  status: "success",
-  result: { words: 3 },
-  error: null,
-} as const;
-const settledBody = { tool_result_card_id: "card_r", idempotent: false };
 
 describe("what is said together", () => {
   test("[API-exchange-6] results, heartbeats, releases and parts of a served target share a request", async () => {

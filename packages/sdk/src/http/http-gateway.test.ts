@@ -1,19 +1,9 @@
 import { createContext, HEADERS, ToolplaneError } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
-import { createHttpWorld as createWorld } from "../../test/http-world.ts";
+import { createHttpWorld as createWorld, held, settledBody, settlement } from "../../test/http-world.ts";
 import { createHastyClock, settle, until } from "../../test/manual-clock.ts";
 import { built, TRACEPARENT } from "../../test/sample-call.ts";
 import { createScriptedServer } from "../../test/scripted-server.ts";
-
-const held = { toolCallId: "call/1", leaseId: "lease_1" };
-const settlement = {
-  toolCallId: "call_1",
-  leaseId: "lease_1",
-  status: "success",
-  result: { words: 3 },
-  error: null,
-} as const;
-const settledBody = { tool_result_card_id: "card_r", idempotent: false };
 
 describe("claim", () => {
   const command = {

@@ -44,7 +44,7 @@ describe("lines", () => {
     ]);
   });
 
-  test("[HOST-1-P1] bytes that are no UTF-8 are said to be; a real replacement character is not one of them", () => {
+  test("[HOST-1-P1] bytes that are not UTF-8 are said to be; a real replacement character is not one of them", () => {
     const { seen, splitter } = collect(100);
     splitter.push(Buffer.from([97, 0xff, 10]));
     splitter.push(Buffer.from("\uFFFD\n"));

@@ -140,7 +140,7 @@ describe("claim", () => {
     ["the plane is away", refuse("upstream_unavailable", 503), "upstream_unavailable"],
     ["this service may not", refuse("auth_failed", 403), "auth_failed"],
     ["the answer has no lease", reply({ subject: "x" }), "upstream_unavailable"],
-    ["the answer is no JSON", { headers: {}, payload: "<html>" }, "upstream_unavailable"],
+    ["the answer is not JSON", { headers: {}, payload: "<html>" }, "upstream_unavailable"],
   ])(
     "[API-5-N2] %s: the commands go back and the claim fails, so that the service slows down",
     async (_name, answer, code) => {

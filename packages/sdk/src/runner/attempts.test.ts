@@ -119,7 +119,7 @@ describe("runAttempts", () => {
     expect(leftBehind).toEqual([true, false]);
   });
 
-  test("[ARCH-7-S1] one that heeds its signal is not, and its rejection is no result", async () => {
+  test("[ARCH-7-S1] one that heeds its signal is not, and its rejection is not a result", async () => {
     const signals: AbortSignal[] = [];
     const controller = new AbortController();
     const { end, leftBehind } = run({

@@ -180,7 +180,7 @@ test.each([
     { n: 1, k: "[redacted KEY]" },
   ],
   ["of a failure is not", toolResult({ status: "failed", error: "x", sessionState: { n: 1 } }), undefined],
-  ["that is no JSON is not", toolResult({ status: "success", sessionState: { n: Infinity } }), undefined],
+  ["that is not JSON is not", toolResult({ status: "success", sessionState: { n: Infinity } }), undefined],
   ["nobody gave", { n: 1 }, undefined],
 ])("[HOST-4-S1] session state %s", (_name, value, state) => {
   const { content } = buildValue(input(), value);

@@ -40,7 +40,7 @@ describe("[API-diagnostics-5] diagnostics", () => {
     ["undefined", undefined, "undefined", "the tool threw undefined"],
     ["null", null, "null", "the tool threw null"],
     ["an object", { a: 1, key: "hunter2-and-more" }, "object", "the tool threw { a: 1, key: '[redacted KEY]' }"],
-  ])("[SEE-17] show a thrown value that is no Error: %s", (_, thrown, name, message) => {
+  ])("[SEE-17] show a thrown value that is not an Error: %s", (_, thrown, name, message) => {
     expect(diagnose(thrown, scrubber)).toEqual({
       name,
       message,
@@ -75,7 +75,7 @@ describe("[API-diagnostics-5] diagnostics", () => {
   });
 });
 
-test("[SEE-17] a thrown value that is no Error is in the result, the diagnostics and the service's log", async () => {
+test("[SEE-17] a thrown value that is not an Error is in the result, the diagnostics and the service's log", async () => {
   const world = createRunnerWorld({
     run: async () => {
       throw undefined;

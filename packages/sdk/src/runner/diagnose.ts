@@ -29,8 +29,8 @@ const describe = (origin: unknown, { text: scrub }: TextScrubber): Diagnostics =
 };
 
 /**
- * What the program itself threw. An error of ours that has no cause is a sentence of the plane, such as a deadline: its stack
- * would show the plane's code and help nobody.
+ * What the program itself threw. An error of ours without a cause, such as a deadline, is left out: its stack would show only
+ * the plane's code.
  */
 export const diagnose = (thrown: unknown, scrubber: TextScrubber): Diagnostics | undefined => {
   try {

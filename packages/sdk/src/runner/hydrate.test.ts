@@ -36,7 +36,7 @@ describe("hydrate", () => {
     ["[UTP-8.4-2] a card of another type", { ...card, type: "task.context" }, "protocol_violation"],
     ["[UTP-8.4-3] a card of another call", { ...card, tool_call_id: "call_2" }, "protocol_violation"],
     [
-      "[UTP-8.4-4] content that is no call",
+      "[UTP-8.4-4] content that is not a call",
       { ...card, content: { __type__: "TextContent", text: "x" } },
       "protocol_violation",
     ],

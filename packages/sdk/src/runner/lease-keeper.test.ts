@@ -73,7 +73,7 @@ describe("keeping a lease", () => {
     expect(run.signal.reason).toMatchObject({ code: "lease_lost" });
   });
 
-  test("[UTP-8.6-3] a server that cannot be reached is no lost lease while the lease lasts", async () => {
+  test("[UTP-8.6-3] a server that cannot be reached is not a lost lease while the lease lasts", async () => {
     const { clock, gateway, run, keeper, log, began } = start({
       heartbeat: async (_held, count) => {
         if (count < 4) throw new ToolplaneError("upstream_unavailable", "away");

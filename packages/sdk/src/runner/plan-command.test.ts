@@ -24,7 +24,7 @@ describe("a command that says nothing usable", () => {
     ["no agent", { [HEADERS.agentId]: undefined }],
     ["a broken trace", { [HEADERS.traceparent]: "nonsense" }],
     ["a project that is not the subject's", { [HEADERS.projectId]: "else" }],
-    ["a depth that is no number", { [HEADERS.recursionDepth]: "deep" }],
+    ["a depth that is not a number", { [HEADERS.recursionDepth]: "deep" }],
   ])("[UTP-8.3-3] %s in the headers: swallowed", (_name, headers) => {
     expect(plan({ headers })).toMatchObject({ kind: "swallow", error: { code: "protocol_violation" } });
   });

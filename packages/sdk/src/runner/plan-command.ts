@@ -48,6 +48,8 @@ export type CommandPlan =
       readonly context: CGContext;
       readonly payload: CommandPayload;
       readonly toolCallId: string;
+      /** Keys of the payload that look like headers in the wrong place: they are ignored and logged. */
+      readonly headerLikeKeys: readonly string[];
     };
 
 const notOurs = (subject: Subject | undefined, place: RunnerPlace): string | undefined => {
@@ -111,7 +113,7 @@ export const planCommand = (command: ClaimedCommand, place: RunnerPlace, ids: Tr
       : { kind: "refuse", error: entered, clause: CLAUSE.identityInPayload, context: bare.context };
   }
 
-  const { context } = entered;
+  const { context, headerLikeKeys } = entered;
   const payload = attempt(() => parseCommandPayload(command.payload));
   if (isToolplaneError(payload))
     return { kind: "refuse", error: payload, clause: payloadClause(command.payload, payload), context };
@@ -120,5 +122,5 @@ export const planCommand = (command: ClaimedCommand, place: RunnerPlace, ids: Tr
     return { kind: "refuse", error: violation(`${HEADERS.toolCallId} is missing`), clause: CLAUSE.noCallId, context };
   if (context.agentTurnId === "")
     return { kind: "refuse", error: violation(`${HEADERS.turnId} is missing`), clause: CLAUSE.headerValues, context };
-  return { kind: "accept", context, payload, toolCallId };
+  return { kind: "accept", context, payload, toolCallId, headerLikeKeys };
 };

@@ -46,7 +46,7 @@ test.each([
   expect(previewJson(value, 20).exact).toBe(false);
 });
 
-test("what is no JSON is shown as well as it can be", () => {
+test("what is not JSON is shown as well as it can be", () => {
   expect(previewJson({ n: 10n, f: () => 1, u: undefined, d: new Date(0) }, 100).text).toBe(
     '{"n":10,"f":null,"d":"1970-01-01T00:00:00.000Z"}',
   );

@@ -86,6 +86,13 @@ describe("a call that goes well", () => {
     expect(world.gateway.settled[0]?.definitionHash).toBe("hash_of_code");
   });
 
+  test("[UTP-2.2-2] payload keys that look like headers are named in the log, and the call runs", async () => {
+    const payload = { tool_call_card_id: "card_call_1", tool_name: "count_words", after_execution: "suspend" };
+    const world = createRunnerWorld({ calls: [{ payload: { ...payload, "cg-agent-id": "evil" } }] });
+    expect(await world.runner.handle(world.call.command)).toMatchObject({ outcome: "settled", status: "success" });
+    expect(JSON.stringify(world.log.entries)).toContain('"keys":"cg-agent-id"');
+  });
+
   test("[HOST-4-S1] a session's new state goes with the result", async () => {
     const world = createRunnerWorld({
       run: () => toolResult({ status: "success", result: 1, sessionState: { n: 2 } }),
@@ -224,7 +231,7 @@ describe("progress", () => {
     expect(world.gateway.settled).toHaveLength(1);
   });
 
-  test("[UTP-W25-S1] parts that are no JSON, too large or too late are dropped; the call is not concerned", async () => {
+  test("[UTP-W25-S1] parts that are not JSON, too large or too late are dropped; the call is not concerned", async () => {
     let late: ((part: string) => void) | undefined;
     const world = createRunnerWorld({
       run: (_call, { emit }) => {

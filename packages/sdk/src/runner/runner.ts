@@ -134,6 +134,11 @@ export const createRunner = (options: RunnerOptions): Runner => {
       case "refuse":
         return refuseCommand({ command, ...plan }, deps);
       case "accept":
+        if (plan.headerLikeKeys.length > 0)
+          log.warn("keys of a command's payload look like headers and are ignored", {
+            call: plan.toolCallId,
+            keys: plan.headerLikeKeys.join(", "),
+          });
         return accept(plan, command, stop);
     }
   };

@@ -39,7 +39,7 @@ describe("readSecrets", () => {
     },
   );
 
-  test("inherited properties are no variables", async () => {
+  test("inherited properties are not variables", async () => {
     const work = readSecrets(planSecrets({ secrets: ["toString"], envs: {} }, {}), createEnvSecrets({}));
     await expect(work).rejects.toMatchObject({ code: "auth_failed" });
   });

@@ -10,7 +10,7 @@ export interface NatsSettings {
   /** The path of a credentials file. */
   readonly credentials: string | undefined;
   readonly inboxPrefix: string | undefined;
-  /** What no result and no log may show, by the name of where it came from. */
+  /** Values that no result and no log may show, by the name of the setting they came from. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 

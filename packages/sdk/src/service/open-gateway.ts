@@ -39,7 +39,9 @@ const readCredentials = (path: string): string => {
     });
   }
   if (!text.includes("BEGIN NATS USER JWT") || !text.includes("BEGIN USER NKEY SEED")) {
-    throw new UsageError(`${CREDENTIALS} names ${path}, which is no NATS credentials file: it has no user and no key`);
+    throw new UsageError(
+      `${CREDENTIALS} names ${path}, which is not a NATS credentials file: it has no user and no key`,
+    );
   }
   return text;
 };

@@ -38,7 +38,7 @@ describe("[API-6-T1] runTool", () => {
     expect(error).toMatchObject({ code, message: expect.stringContaining(text) });
   });
 
-  test("a result that is no JSON fails as it would in a service", async () => {
+  test("a result that is not JSON fails as it would in a service", async () => {
     const odd = defineTool({ name: "odd", description: "", parameters: { type: "object" }, run: () => 1n });
     await expect(runTool(odd, {})).rejects.toMatchObject({ code: "result_not_serializable" });
   });

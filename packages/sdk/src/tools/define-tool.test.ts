@@ -58,7 +58,7 @@ describe("defineTool", () => {
     ["a name with a blank", { name: "count words" }, "count words"],
     ["a reserved name", { name: "submit_result" }, "reserved"],
     ["no function", { run: 3 as never }, "run must be a function"],
-    ["parameters that are no object", { parameters: z.string() }, "object"],
+    ["parameters that are not an object", { parameters: z.string() }, "object"],
     [
       "an array that does not say of what",
       { parameters: { type: "object", properties: { a: { type: "array" } } } },
@@ -119,7 +119,7 @@ describe("definitionOf", () => {
     });
   });
 
-  test("a target that is no token is refused", () => {
+  test("a target that is not a token is refused", () => {
     expect(() => definitionOf(countWords, { projectId: "demo", target: "a.b" })).toThrow("target");
   });
 });

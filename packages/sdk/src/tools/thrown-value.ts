@@ -1,4 +1,4 @@
-// What a tool threw when it is no Error: a text, an object, nothing at all. It has no stack, so its own text must say what happened.
+// What a tool threw when it is not an Error: a text, an object, nothing at all. It has no stack, so its own text must say what happened.
 // Also the stacks of an error and of the errors inside it. Pure.
 
 import { inspect } from "node:util";

@@ -72,7 +72,7 @@ describe("understandToolError", () => {
     ["an object with a message", { message: "closed" }, "closed"],
     ["an object with a number for a message", { code: 3 }, "the tool threw { code: 3 }"],
     ["a value that cannot be shown", unreadable, "the tool threw a value that cannot be shown"],
-  ])("[SEE-17] a thrown value that is no Error is a bug with its text: %s", (_name, thrown, message) => {
+  ])("[SEE-17] a thrown value that is not an Error is a bug with its text: %s", (_name, thrown, message) => {
     expect(understandToolError(thrown)).toEqual({
       envelope: { code: "internal_error", message, source: "tool", retryable: false, http_status: 500 },
       retryable: undefined,

@@ -8,7 +8,7 @@ import { dirname, relative, resolve, sep } from "node:path";
 import { type ImportOptions, type ImportOutcome, importDocument } from "@toolplane/bridges/openapi";
 import { type AllowedOrigin, createPolicy, planTarget } from "@toolplane/egress/policy";
 import { isLinearPattern } from "@toolplane/engine/patterns";
-import { type JsonValue, ToolplaneError, understandError } from "@toolplane/protocol";
+import { badRequest, type JsonValue, ToolplaneError, understandError } from "@toolplane/protocol";
 import { parseYamlFile } from "../config/yaml-file.ts";
 
 export interface ImportWork {
@@ -24,8 +24,6 @@ const MAX_FILES = 200;
 const LIMITS = { maxBytes: MAX_BYTES, maxAliases: 1_000 };
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
-
-const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);
 
 const parse = (text: string, name: string): JsonValue => {
   const bare = text.startsWith("\uFEFF") ? text.slice(1) : text;
@@ -50,13 +48,13 @@ const openFiles = (path: string): Files => {
   const read = (file: string, shown: string): { readonly file: string; readonly value: JsonValue } => {
     const before = known.get(file);
     if (before !== undefined) return { file, value: before };
-    if (known.size >= MAX_FILES) throw refuse(`it consists of more than ${MAX_FILES} files`);
+    if (known.size >= MAX_FILES) throw badRequest(`it consists of more than ${MAX_FILES} files`);
     const whole = resolve(base, file);
     const found = statSync(whole);
     // A pipe or a device would be read without end.
-    if (!found.isFile()) throw refuse(`the file ${shown} cannot be read: it is not a plain file`);
+    if (!found.isFile()) throw badRequest(`the file ${shown} cannot be read: it is not a plain file`);
     bytes += found.size;
-    if (bytes > MAX_BYTES) throw refuse(`it is larger than ${MAX_BYTES} bytes`);
+    if (bytes > MAX_BYTES) throw badRequest(`it is larger than ${MAX_BYTES} bytes`);
     const value = parse(readFileSync(whole, "utf8"), shown);
     known.set(file, value);
     return { file, value };
@@ -66,11 +64,11 @@ const openFiles = (path: string): Files => {
     try {
       real = realpathSync(wanted);
     } catch {
-      throw refuse(`the file ${shown} is not there`);
+      throw badRequest(`the file ${shown} is not there`);
     }
     const inside = relative(base, real);
     if (inside === "" || inside.startsWith("..") || resolve(base, inside) !== real)
-      throw refuse(`the file ${shown} is outside of the directory of the document`);
+      throw badRequest(`the file ${shown} is outside of the directory of the document`);
     return inside.split(sep).join("/");
   };
   const first = place(path, relative(base, path));
@@ -86,7 +84,7 @@ const openFiles = (path: string): Files => {
 const openText = (text: string): Files => ({
   root: { file: "document", value: parse(text, "the document") },
   load: () => {
-    throw refuse("a document from an address cannot refer to files");
+    throw badRequest("a document from an address cannot refer to files");
   },
 });
 
@@ -95,7 +93,8 @@ const open = (document: ImportWork["document"]): Files => {
   try {
     return openFiles(document.file);
   } catch (error) {
-    if (!(error instanceof ToolplaneError)) throw refuse(`the file ${document.file} is not there or cannot be read`);
+    if (!(error instanceof ToolplaneError))
+      throw badRequest(`the file ${document.file} is not there or cannot be read`);
     throw error;
   }
 };

@@ -30,7 +30,7 @@ describe("the command line", () => {
     ["a flag without its value", ["run", "ann", "go", "--continue"], "--continue needs a value; one that begins"],
     ["a flag whose value looks like one", ["calls", "list", "--limit", "-1"], "--limit needs a value; one that begins"],
     ["a negative limit", ["calls", "list", "--limit=-1"], '--limit takes a whole number from 1 to 500, not "-1"'],
-    ["a limit that is no number", ["token", "list", "--limit", "all"], "--limit takes a whole number from 1 to 500"],
+    ["a limit that is not a number", ["token", "list", "--limit", "all"], "--limit takes a whole number from 1 to 500"],
     ["too few arguments", ["call"], "call needs TOOL [JSON|@file|-]"],
     ["an empty argument", ["why", " "], "why needs ID"],
     ["too many arguments", ["why", "a", "b"], 'why does not take "b"'],

@@ -84,7 +84,7 @@ describe("[SEE-4] an event is one line", () => {
     expect(lines).toEqual(["", "", " in 1.5 s", ""]);
   });
 
-  test("the start and the end of a model's text are no lines", () => {
+  test("the start and the end of a model's text are not lines", () => {
     expect(planEventLine(event("str.agent.ann.chunk", { chunk_type: "start" }))).toBeUndefined();
   });
 

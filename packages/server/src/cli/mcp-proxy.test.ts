@@ -135,7 +135,7 @@ describe("a server that is away", () => {
   });
 });
 
-test("a line that is no message is answered as JSON-RPC says; a notification without an answer writes nothing", async () => {
+test("a line that is not a message is answered as JSON-RPC says; a notification without an answer writes nothing", async () => {
   expect((await run([[] as never], [])).out).toMatchObject([{ id: null, error: { code: -32700 } }]);
   expect((await run([{ jsonrpc: "2.0", method: "notifications/x" }], [])).out).toEqual([]);
 });

@@ -21,7 +21,7 @@ export interface Output {
   /** A value for people: JSON over several lines. */
   value(value: unknown): void;
   line(text: string): void;
-  /** A text of somebody else, such as a stack, over as many lines as it has. */
+  /** A foreign text, such as a stack, with its own line breaks. */
   foreign(text: string): void;
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string): void;
   /** Names and values below each other; what is null is left out. */

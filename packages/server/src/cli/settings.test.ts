@@ -38,14 +38,14 @@ describe("settings", () => {
     expect(await (await settings({ url: "https://toolplane.example", token: "given" })).readToken()).toBe("given");
   });
 
-  test.each(["ftp://x", "nonsense", "http://user:secret@x"])("%s is no address", async (url) => {
+  test.each(["ftp://x", "nonsense", "http://user:secret@x"])("%s is not an address", async (url) => {
     await expect(settings({ url })).rejects.toThrow(/--url takes an address|put the token into --token/);
   });
 
   test.each([
     ["the server of the data directory, on its own port", "http://127.0.0.1:4711\n", "http://127.0.0.1:4711"],
     ["an address of another machine counts as none", "http://toolplane.example:80\n", "http://127.0.0.1:7420"],
-    ["what is no address counts as none", "nonsense", "http://127.0.0.1:7420"],
+    ["what is not an address counts as none", "nonsense", "http://127.0.0.1:7420"],
   ])("[API-2-K40] %s", async (_, text, expected) => {
     const files = { "/somewhere/.toolplane/address": text };
     expect((await readSettings({}, createFakeTerminal({ files }).io)).url).toBe(expected);

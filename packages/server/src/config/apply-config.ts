@@ -1,5 +1,5 @@
-// Brings the tools, profiles and agents of the configuration into the registry at every start. What exists already and is
-// unchanged stays; a mistake stops the start and names the file.
+// Brings the tools, profiles and agents of the configuration into the registry at every start. Entries that
+// are unchanged stay as they are; a mistake stops the start and names the file.
 
 import type { Actor, Engine, Log } from "@toolplane/engine";
 import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";

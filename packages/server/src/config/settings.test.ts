@@ -260,12 +260,12 @@ describe("values that cannot be", () => {
       "toolplane.yaml:1: secrets.allow_env[0].projects: ",
     ],
     [
-      "a variable for what is no project",
+      "a variable for what is not a project",
       { yaml: "secrets: { allow_env: [{ name: A, projects: ['*'] }] }\n" },
       '"*" is not the name of a project, in the projects of A',
     ],
     [
-      "a variable for what is no host",
+      "a variable for what is not a host",
       { yaml: "secrets: { allow_env: [{ name: A, hosts: ['*'] }] }\n" },
       '"*" is not the name of a host, such as api.example.com or *.example.com, in the hosts of A',
     ],

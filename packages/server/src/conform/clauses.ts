@@ -32,12 +32,12 @@ export const CLAUSES = [
   },
   { id: "UTP-C11", title: "A command without tool_call_card_id is refused", section: "UTP 4.1", utp: "8.3.3, D-07" },
   { id: "UTP-C12", title: "Unknown payload fields are ignored", section: "UTP 4.3" },
-  { id: "UTP-C13", title: "A payload that is no object does no harm", section: "guide 2", utp: "2.3, 8.3.3" },
+  { id: "UTP-C13", title: "A payload that is not an object does no harm", section: "guide 2", utp: "2.3, 8.3.3" },
   // the card
   { id: "UTP-C14", title: "A missing card is a failed result", section: "guide 2", utp: "8.4" },
-  { id: "UTP-C15", title: "A card that is no tool.call is a failed result", section: "guide 1", utp: "8.4" },
+  { id: "UTP-C15", title: "A card that is not a tool.call is a failed result", section: "guide 1", utp: "8.4" },
   { id: "UTP-C16", title: "A card of another call is a failed result", section: "UTP 3.2", utp: "8.4" },
-  { id: "UTP-C17", title: "Content that is no ToolCallContent is a failed result", section: "guide 1", utp: "8.4" },
+  { id: "UTP-C17", title: "Content that is not a ToolCallContent is a failed result", section: "guide 1", utp: "8.4" },
   // the result
   { id: "UTP-C18", title: "after_execution comes back unchanged", section: "guide 1" },
   { id: "UTP-C19", title: "An override is written into result.__cg_control only", section: "UTP 3.1" },

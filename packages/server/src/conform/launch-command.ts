@@ -51,10 +51,9 @@ export const createLastWords = (): LastWords => {
 export const connectionLines = ({ variables }: Connection): readonly string[] =>
   Object.entries(variables).map(([name, value]) => `${name}=${value}`);
 
-const environment = (connection: Connection, env: CliIo["env"]): Record<string, string> => ({
-  ...Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
-  ...connection.variables,
-});
+/** The variables of the environment that have a value. */
+export const setVariables = (env: CliIo["env"]): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
 
 const describeExit = ({ code, signal }: ExitStatus): string =>
   signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
@@ -63,7 +62,7 @@ export const launchCommand = async (options: LaunchCommandOptions): Promise<Laun
   const { argv, connection, io, words } = options;
   const service = await spawnGuarded(argv, {
     label: "the service",
-    env: environment(connection, io.env),
+    env: { ...setVariables(io.env), ...connection.variables },
     cwd: io.cwd,
     stdio: ["ignore", "pipe", "pipe"],
     graceMs: GRACE_MS,

@@ -12,11 +12,12 @@ import type { Transport } from "./clauses.ts";
 import type { Evidence } from "./evidence.ts";
 import { type JudgedClause, judgeClauses } from "./judges/index.ts";
 import { type Connection, connectionLines } from "./launch-command.ts";
-import { countOutcomes, formatClauses, formatSummary, reportBody } from "./report.ts";
+import { formatClauses, formatSummary, reportBody } from "./report.ts";
 import { runScenarios } from "./run-scenarios.ts";
 import { parseArguments } from "./sample-arguments.ts";
 import type { LaunchedService } from "./service-life.ts";
 import { createSession } from "./session.ts";
+import { countVerdicts } from "./verdict-lines.ts";
 import { openWorkbench, type Workbench } from "./workbench.ts";
 
 export interface ConformOptions {
@@ -150,5 +151,5 @@ export const runConform = async (options: ConformOptions, io: CliIo): Promise<nu
   const judged = judgeClauses(evidence, troubles);
   print(output, judged, evidence);
   if (troubles.fatal.size > 0) noteLastWords();
-  return countOutcomes(judged).fail === 0 ? CONFORM_EXIT.ok : CONFORM_EXIT.failed;
+  return countVerdicts(judged).fail === 0 ? CONFORM_EXIT.ok : CONFORM_EXIT.failed;
 };

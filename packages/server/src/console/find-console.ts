@@ -1,5 +1,5 @@
 // Where the console was built: the package @toolplane/console beside this one, or where Node finds packages. The console is
-// optional, and its files are data to this server, so it is no import.
+// optional, and its files are data to this server, so it is not an import.
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";

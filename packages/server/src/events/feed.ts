@@ -1,6 +1,6 @@
 // The events of a project for one reader: every evt.* of the log from a position on, and every str.* as it passes; of both, only
 // what the reader may see and asked for. A slow reader loses stream items, never events: events are read at its own pace, a bounded
-// page at a time. What a reader has missed is said in words, with what to do about it.
+// page at a time. When a reader has missed something, it is told so in words, with what to do about it.
 
 import { createAlarm, type Engine, systemClock } from "@toolplane/engine";
 import type { Own } from "../http/own.ts";

@@ -101,7 +101,7 @@ const saidChannel = (headers: HeaderMap, channelId: string): HeaderMap =>
 export const readQuestion = (inbound: InboundRequest): GatewayQuestion => {
   const subject = parseSubject(inbound.subject);
   if (subject.category !== "rpc" || subject.version !== PROTOCOL_VERSION)
-    throw violation(`the subject is no gateway subject of version ${PROTOCOL_VERSION}`);
+    throw violation(`the subject is not a gateway subject of version ${PROTOCOL_VERSION}`);
   if (inbound.fault !== undefined)
     throw new ToolplaneError("bad_request", `the request is not valid: ${inbound.fault}`);
   const operation = operationOf(subject);

@@ -59,7 +59,7 @@ test("[API-3-H1] an entry with nothing but a name and a command has no session a
 
 describe("[API-3-H2] what is wrong is refused with its place", () => {
   test.each([
-    ["a name that is no token", "hosts:\n  - { name: a.b, command: [x] }", "toolplane.yaml:2"],
+    ["a name that is not a token", "hosts:\n  - { name: a.b, command: [x] }", "toolplane.yaml:2"],
     ["a long name", `hosts: [{ name: ${"x".repeat(41)}, command: [x] }]`, "1 to 40"],
     [
       "a name twice",

@@ -49,8 +49,8 @@ export interface TurnAsk {
 export type CardsToGive = (boxIds: readonly string[]) => Promise<readonly string[]>;
 
 /**
- * What a turn is given its agent can read, also what comes into a given box later. So an agent gives the cards that are in the
- * boxes now, which go into a box of the turn's own, and no cards that are another's. Undefined: people give boxes as they are.
+ * The agent of a turn can read every box that the turn is given, also cards that come into the box later. So an agent gives only the
+ * cards that are in the boxes now and that it may read; they go into a box of the turn's own. Undefined: people give the boxes themselves.
  */
 export const cardsToGive = (
   boxes: Pick<Engine["boxes"], "loadBox">,

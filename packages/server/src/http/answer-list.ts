@@ -62,7 +62,7 @@ const answer = async (
     throw error;
   }
   const { method, signal } = context.req.raw;
-  // Nobody takes the pieces of an answer to HEAD, or of one whose reader has gone: a stream would stay counted for good.
+  // HEAD, or a client that has gone, never reads the pieces: a stream opened for it would stay counted for ever.
   const isTaken = method !== "HEAD" && !signal.aborted;
   if (pieces.length > 0 && isTaken) {
     signal.addEventListener("abort", () => share[Symbol.dispose](), { once: true });

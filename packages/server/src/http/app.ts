@@ -112,7 +112,7 @@ export const createApp = (options: AppOptions): Hono => {
 
   const run = async (route: Route, context: Context): Promise<Response> => {
     const engine = options.engine();
-    // Answered, not thrown: a request before the start is complete is no error of the caller or of the server.
+    // Answered, not thrown: a request before the start is complete is not an error of the caller or of the server.
     if (engine === undefined) return answerEarly(context);
     const began = systemClock.now();
     const caller = await authenticate(engine, context);

@@ -1,5 +1,5 @@
-// Who asks: the holder of a bearer token, or a browser with a session. A request with an Authorization header is judged by it
-// alone, so a program never depends on cookies, and a page cannot mix the two.
+// Finds the caller of a request: the holder of a bearer token, or a browser with a session. When there is an Authorization header,
+// only it counts: a program never depends on cookies, and a page cannot mix the two.
 
 import { actorOfToken, type BrowserSession, type Engine, type Token, type TokenWatch } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";

@@ -1,5 +1,5 @@
-// Who holds how much memory with the bodies of its requests, and with answers that it has not taken. A body is counted before it is read, and until its request is
-// answered: what was parsed from it lives that long.
+// How much memory each token uses with the bodies of its requests and with answers that it has not read yet. A body counts from
+// before it is read until its request is answered, because the parsed value lives that long.
 //   BB1. One token holds at most its share, whatever it sends at once.
 //   BB2. All bodies together are bounded. Small ones always pass that bound, so that a few large ones do not shut out
 //       heartbeats; how many small ones there can be is bounded by the connections.

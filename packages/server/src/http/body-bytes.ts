@@ -20,7 +20,7 @@ const silent = (ms: number): ToolplaneError =>
     `the body stopped in the middle: nothing came for ${ms / 1_000} seconds; send it again`,
   );
 
-/** When the bytes of a request stop coming, its sender has gone; that is no failure of the server. */
+/** When the bytes of a request stop coming, its sender has gone; that is not a failure of the server. */
 const gone = (cause: unknown): ToolplaneError =>
   new ToolplaneError("canceled", "the connection was closed before the body had come; send it again", { cause });
 

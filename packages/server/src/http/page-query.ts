@@ -41,7 +41,7 @@ export const pageOfKnown = <Item>(
   return { items: shown.map(({ item }) => item), nextCursor: last === undefined ? null : cursorOf(last.key) };
 };
 
-/** Filters by name and id. What nothing can be called is refused: an empty list would look like an answer. */
+/** Filters by name and id. A text that cannot be a name is refused: an empty list would look like a correct answer. */
 const named = (pattern: RegExp, what: string, max: number) => z.string().max(max).regex(pattern, what).optional();
 
 export const toolNameQuery = named(/^[A-Za-z0-9_-]+$/, "is the name of a tool: letters, digits, _ and -", 64);

@@ -63,7 +63,7 @@ const fits = (pattern: string, path: string): boolean => {
 
 const wordsIn = (pattern: string): number => pattern.split("/").filter((part) => !isParameter(part)).length;
 
-/** The methods with which a path can be asked for. A word beats a parameter: `calls/batch` is no call of that id. */
+/** The methods with which a path can be asked for. A word beats a parameter: `calls/batch` is not a call of that id. */
 export const methodsAt = (places: readonly Place[], path: string): readonly string[] => {
   const asked = path.endsWith("/") ? path.slice(0, -1) : path;
   const fitting = places.filter((place) => fits(place.path, asked));

@@ -16,7 +16,7 @@ test.each<[string, object, string]>([
   expect(formatLogLine(entry(fields))).toBe(expected);
 });
 
-test("what is no JSON is shown as it is", () => {
+test("what is not JSON is shown as it is", () => {
   expect(formatLogLine("words\n")).toBe("words\n");
 });
 

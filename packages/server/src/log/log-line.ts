@@ -11,7 +11,7 @@ const show = (value: unknown): string => {
 const plain = (text: string): string =>
   [...text].map((char) => (char < " " || (char >= "\u007f" && char < "\u00a0") ? "?" : char)).join("");
 
-/** From one line of JSON to one line of text; what is no JSON is shown as it is. */
+/** From one line of JSON to one line of text; what is not JSON is shown as it is. */
 export const formatLogLine = (line: string): string => {
   let entry: Record<string, unknown>;
   try {

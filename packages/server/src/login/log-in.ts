@@ -1,8 +1,8 @@
 // Logging a browser in and out: POST /session exchanges a one-time code, or a token that a person typed in, for a cookie;
 // DELETE /session ends the session.
 //   LI1. Both need a request of our own page (same-origin.ts), so no other page can log a person in or out.
-//   LI2. A login always makes a new session, and ends the one that the browser had: a cookie that was planted before is worthless.
-//   LI3. Failures are counted per address (login-throttle.ts) and written down in the audit, without what was sent.
+//   LI2. A login always makes a new session, and ends the session that the browser had: a cookie that an attacker planted before is worthless.
+//   LI3. Failures are counted per address (login-throttle.ts) and written to the audit, without the code or token that was sent.
 
 import type { Actor, BegunSession, Engine, Log } from "@toolplane/engine";
 import { parseWith, ToolplaneError } from "@toolplane/protocol";
@@ -26,7 +26,7 @@ export interface LoginDeps {
 
 const MAX_BODY_BYTES = 4 * 1024;
 
-/** Given as a code or as a token; a code that is no code is refused as a wrong one. */
+/** Given as a code or as a token; a code that is not a code is refused as a wrong one. */
 const loginBody = z.union([
   z.strictObject({ code: z.string().max(512) }),
   z.strictObject({ token: z.string().max(512) }),

@@ -2,7 +2,7 @@
 // other ports of this host name can send it, so requests with it are checked too (same-origin.ts).
 
 const NAME = "toolplane_session";
-/** Longer than any session's secret; a longer value is no cookie of ours. */
+/** Longer than any session's secret; a longer value is not a cookie of ours. */
 const MAX_LENGTH = 128;
 
 /** The values of our cookie in a Cookie header. A browser may send several when another path or program has set one of this name. */

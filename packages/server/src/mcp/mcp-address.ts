@@ -3,7 +3,7 @@
 //   A pattern with `*` may match nothing: the tools of a server or a host come when it is ready.
 
 import type { Engine } from "@toolplane/engine";
-import { didYouMean, showName, ToolplaneError } from "@toolplane/protocol";
+import { badRequest, didYouMean, showName } from "@toolplane/protocol";
 import { z } from "zod";
 
 export const mcpQuery = z.strictObject({
@@ -27,8 +27,6 @@ const NAMES_COMPARED = 500;
 const NAME = /^[\w-]+$/u;
 const PATTERN = /^[\w*-]+$/u;
 
-const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);
-
 const namesIn = (params: URLSearchParams, key: string, form: RegExp): readonly string[] | undefined => {
   if (!params.has(key)) return undefined;
   const names = params
@@ -36,9 +34,9 @@ const namesIn = (params: URLSearchParams, key: string, form: RegExp): readonly s
     .flatMap((text) => text.split(","))
     .map((name) => name.trim())
     .filter((name) => name !== "");
-  if (names.length === 0) throw refuse(`?${key}= names nothing: name some, or leave it out`);
+  if (names.length === 0) throw badRequest(`?${key}= names nothing: name some, or leave it out`);
   const odd = names.find((name) => !form.test(name));
-  if (odd !== undefined) throw refuse(`?${key}=: ${showName(odd)} cannot be a name: a name has A-Z a-z 0-9 _ -`);
+  if (odd !== undefined) throw badRequest(`?${key}=: ${showName(odd)} cannot be a name: a name has A-Z a-z 0-9 _ -`);
   return names;
 };
 
@@ -68,7 +66,7 @@ const refuseUnknownTools = async (engine: Registry, projectId: string, names: re
       name,
       names.filter(({ status }) => status !== "deleted").map(({ toolName }) => toolName),
     );
-    throw refuse(`?tools= names ${name}, and project ${projectId} has no such tool${meant}`);
+    throw badRequest(`?tools= names ${name}, and project ${projectId} has no such tool${meant}`);
   }
 };
 
@@ -86,6 +84,6 @@ export const refuseUnknownNames = async (
       name,
       items.map(({ agentId }) => agentId),
     );
-    throw refuse(`?agents= names ${name}, and project ${projectId} has no such agent${meant}`);
+    throw badRequest(`?agents= names ${name}, and project ${projectId} has no such agent${meant}`);
   }
 };

@@ -57,7 +57,7 @@ export const neededCapabilities = ({ requests }: Questions): Record<string, obje
 
 const answer = z.record(z.string(), z.json());
 
-/** Answers as a client sent them; undefined when one of them is no object. */
+/** Answers as a client sent them; undefined when one of them is not an object. */
 export const readAnswers = (given: unknown): Readonly<Record<string, JsonObject>> | undefined => {
   const parsed = z.record(z.string().max(128), answer).safeParse(given ?? {});
   return parsed.success ? (parsed.data as Record<string, JsonObject>) : undefined;

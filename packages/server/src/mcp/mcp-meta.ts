@@ -1,4 +1,4 @@
-// What a request's `_meta` says to the plane: the idempotency key, the agent, the trace. A JSON-RPC id is no key: every client counts
+// What a request's `_meta` says to the plane: the idempotency key, the agent, the trace. A JSON-RPC id is not a key: every client counts
 // from the beginning.
 
 import { parseWith } from "@toolplane/protocol";

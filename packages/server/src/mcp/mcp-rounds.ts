@@ -93,7 +93,7 @@ export const askForApproval = async (ask: McpAsk, view: CallView): Promise<Quest
   return approvalQuestion(view.toolName, shown?.arguments ?? {});
 };
 
-/** What the person answered is done; an answer to a call that waits no longer changes nothing. */
+/** Carries out the person's answer. When the call no longer waits, the answer changes nothing. */
 export const decide = async (ask: McpAsk, view: CallView, answers: Answers): Promise<void> => {
   const verdict = readVerdict(answers);
   if (verdict === undefined || !mayDecide(ask) || isSettled(view.status)) return;

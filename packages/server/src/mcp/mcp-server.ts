@@ -144,7 +144,7 @@ const askIn = (context: ServerContext): McpAsk => {
   return ask;
 };
 
-/** The SDK takes answers that are no objects out of the request; a request with such an answer is refused. */
+/** The SDK takes answers that are not objects out of the request; a request with such an answer is refused. */
 const inputResponsesOf = ({ mcpReq }: ServerContext): unknown => {
   if ((mcpReq.droppedInputResponseKeys?.length ?? 0) > 0)
     throw invalidParams("each of inputResponses is an object, by the key of its request");

@@ -54,7 +54,7 @@ export interface McpToolsAsk {
 
 const PAGE = 100;
 
-/** Which tools the caller may use, by its profile; a caller that is no agent may use all. */
+/** Which tools the caller may use, by its profile; a caller that is not an agent may use all. */
 const allowedFor = async ({ engine, who, projectId }: McpToolsAsk): Promise<(name: string) => boolean> => {
   const self = boundAgent(who);
   if (self === undefined) return () => true;

@@ -1,7 +1,7 @@
 // Server-sent events: every evt.* of a project from the log (Last-Event-ID continues where a reader was), and every str.* as it
 // passes; of both, only what the caller may see.
 //   A slow reader loses stream items, never events: events are read at its own pace, a bounded page at a time. A reader that
-//   takes nothing for a while is told so and disconnected; it comes back with Last-Event-ID. What is missing is told as `gap`.
+//   takes nothing for a while is told so and disconnected; it comes back with Last-Event-ID. Missing events are reported as `gap`.
 
 import { systemClock } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";

@@ -44,7 +44,7 @@ const letterDetail = letterShape
   .extend({ headers: z.unknown(), payload: z.unknown() })
   .meta({ id: "DeadLetterDetail" });
 
-/** A message that could not be delivered may be no JSON: then its text is shown. */
+/** A message that could not be delivered may not be JSON: then its text is shown. */
 const shownJson = (text: string): unknown => tryParseJsonStrict(text) ?? text;
 
 const tokenBody = (token: Token): BodyOf<typeof tokenShape> => ({

@@ -10,7 +10,7 @@ import type { Store } from "./store.ts";
 const HEARSAY_MS = 2_000;
 const POLL_MS = 25;
 
-/** Without user and password; a URL over a socket is no URL to the standard and stays unnamed. */
+/** Without user and password; a URL over a socket is not a URL to the standard and stays unnamed. */
 const nameDatabase = (url: string): string => {
   if (!URL.canParse(url)) return "the database";
   const { host, pathname } = new URL(url);

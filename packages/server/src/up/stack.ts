@@ -1,7 +1,6 @@
 // The parts of the stack, started one after the other and stopped in the order that loses nothing.
-//   start: listen (answers 503) -> bus -> store -> engine -> token -> configuration -> bundled tools -> hosts -> project manager
-//   ->
-//          worker -> gateway on the bus -> ready
+//   start: listen (answers 503) -> bus -> store -> engine -> token -> configuration -> bundled tools -> hosts ->
+//          project manager -> worker -> gateway on the bus -> ready
 //   stop:  no new requests, long polls end -> requests, turns and tools finish -> engine (its last messages leave) -> bus ->
 //          store -> data -> guard
 //   ST1. Every started part is stopped, also when a later part could not start.

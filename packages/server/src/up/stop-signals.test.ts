@@ -23,7 +23,7 @@ test.each([
   ["SIGHUP after another signal adds nothing", {}, ["SIGTERM", "SIGHUP"], 1],
   ["after SIGHUP a signal is the second request", {}, ["SIGHUP", "SIGTERM"], 2],
   ["npm repeats what the terminal sent to the whole group", UNDER_NPM, ["SIGINT", "SIGINT"], 1],
-  ["under npm another signal is no repetition", UNDER_NPM, ["SIGINT", "SIGTERM"], 2],
+  ["under npm another signal is not a repetition", UNDER_NPM, ["SIGINT", "SIGTERM"], 2],
 ])("%s", (_what, env, signals, expected) => {
   const { source, heard } = listen(env);
   for (const name of signals) source.emit(name, name);

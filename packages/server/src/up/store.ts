@@ -29,7 +29,7 @@ export interface OwnStoreOptions {
   readonly name: string;
 }
 
-/** A server that somebody else runs; it shows our connections under this name. */
+/** A server that the operator runs; it lists our connections under this name. */
 export const openOwnStore = ({ databaseUrl, migrationUrl, name }: OwnStoreOptions): Store => ({
   kind: "postgres",
   connection: { connectionString: databaseUrl, application_name: name },

@@ -8,8 +8,8 @@ const PREFIX = "whsec_";
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * `whsec_` and base64 is the key's bytes; any other secret is used as it is written. Empty when what follows `whsec_` is not base64:
- * Node would read it as fewer bytes, at worst as none, and a signature with an empty key can be made by anybody.
+ * The key of a secret: after `whsec_` it is base64, any other secret is used as it is written. Empty when the text after `whsec_` is not
+ * base64: Node would decode it to fewer bytes, at worst to none, and everyone can sign with an empty key.
  */
 export const signingKey = (secret: string): Buffer => {
   if (!secret.startsWith(PREFIX)) return Buffer.from(secret, "utf8");

@@ -48,7 +48,7 @@ export const webhooksAreOff = (): ToolplaneError =>
     { detail: { todo: 'list them, as in webhooks.allow_hosts: ["hooks.example.com"] of toolplane.yaml' } },
   );
 
-/** What a host needs is said for webhooks: it must be in their list, and what is local, plain http or on another port in egress.allow too. */
+/** Adds to a refusal where the host must be listed: in `webhooks.allow_hosts`, and a local, plain-http or other-port host in `egress.allow` too. */
 const withWebhookAdvice = <Value>(work: () => Value): Value => {
   try {
     return work();

@@ -54,7 +54,7 @@ export const createCollector = <Item>(): Collector<Item> => {
   };
 };
 
-/** The first truthy answer; patient, because a loaded machine is no failure. */
+/** The first truthy answer; patient, because a loaded machine is not a failure. */
 export const eventually = <T>(ask: () => T | Promise<T>): Promise<Awaited<T>> =>
   vi.waitUntil(ask, { timeout: 60_000, interval: 20 }) as Promise<Awaited<T>>;
 

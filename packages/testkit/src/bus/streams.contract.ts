@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { type BusHarness, createCollector, eventually, openBuses } from "./bus-harness.ts";
 
 export const streamsContract = (harness: () => BusHarness): void => {
-  test("[BUS-15] [UTP-1.3-18] every matching subscriber gets the item; one that throws hurts nobody", async () => {
+  test("[BUS-15] [UTP-1.3-18] [UTP-2.2-6] every matching subscriber gets the item, which has no headers; one that throws hurts no other", async () => {
     await using room = await openBuses(harness());
     const subject = `cg.v1r4.${room.projectId}.public.str.agent.a1.chunk`;
     const [all, mine, none] = [createCollector<StreamItem>(), createCollector<string>(), createCollector<string>()];
@@ -53,7 +53,7 @@ export const streamsContract = (harness: () => BusHarness): void => {
     expect(new Set(came.items).size).toBe(came.items.length);
   });
 
-  test("[BUS-15] who stopped listening gets nothing more; nobody listening is no failure", async () => {
+  test("[BUS-15] a subscriber that stopped gets nothing more; an item without subscribers is not a failure", async () => {
     await using room = await openBuses(harness());
     const subject = `cg.v1r4.${room.projectId}.public.str.agent.a1.chunk`;
     const came = createCollector<string>();
@@ -75,7 +75,7 @@ export const streamsContract = (harness: () => BusHarness): void => {
     ["a command", "cg.v1r4.p.public.cmd.tool.desk.work", "x"],
     ["a wildcard", "cg.v1r4.p.public.str.agent.*.chunk", "x"],
     ["a lone surrogate", "cg.v1r4.p.public.str.agent.a.chunk", "\uDC00"],
-  ])("[BUS-15] %s is no stream item", async (_, subject, payload) => {
+  ])("[BUS-15] %s is not a stream item", async (_, subject, payload) => {
     await using room = await openBuses(harness());
     expect(() => room.one.publishStream({ subject, payload })).toThrow(
       expect.objectContaining({ code: "protocol_violation" }),

@@ -1,4 +1,4 @@
-// What tests do to a history, past the engine: what somebody with the database's password could do. Cards refuse changes by a
+// What tests do to a history, past the engine: what a person with the database's password could do. Cards refuse changes by a
 // trigger, so it is switched off for the statement.
 
 const UNGUARDED = "with off as materialized (select set_config('session_replication_role', 'replica', true))";

@@ -39,7 +39,7 @@ export const BAD_HOSTS: readonly BadHost[] = [
   { name: "unknown_ids", what: "answers ids nobody sent", ends: "success", diagnostics: ["unknown_id", "host_error"] },
   { name: "late_events", what: "sends a part after the answer", ends: "success", diagnostics: ["already_answered"] },
   { name: "odd_events", what: "sends events nobody knows", ends: "success", diagnostics: ["unreadable_message"] },
-  { name: "invalid_utf8", what: "answers with bytes that are no text", ends: "protocol_violation" },
+  { name: "invalid_utf8", what: "answers with bytes that are not text", ends: "protocol_violation" },
   { name: "deep_result", what: "answers 5,000 levels deep", ends: "protocol_violation" },
   { name: "proto_key", what: "answers with a __proto__ key", ends: "success" },
   { name: "throws", what: "answers with an error and a stack", ends: "internal_error" },

@@ -25,7 +25,7 @@ export interface Completion {
 
 export interface StreamTrouble {
   readonly afterChunks: number;
-  /** `cut`: the connection breaks. `malformed`: a chunk that is no JSON. `error`: a chunk that reports an error. */
+  /** `cut`: the connection breaks. `malformed`: a chunk that is not JSON. `error`: a chunk that reports an error. */
   readonly kind?: "cut" | "malformed" | "error" | undefined;
   /** Nothing more is sent before this resolves. */
   readonly until?: Promise<void> | undefined;

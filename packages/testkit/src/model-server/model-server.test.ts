@@ -7,7 +7,7 @@ const USAGE = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
 const post = (url: string, body: object, path = "/chat/completions") =>
   fetch(`${url}${path}`, { method: "POST", headers: { authorization: "Bearer key" }, body: JSON.stringify(body) });
 
-/** The parsed events of a stream; what is no JSON stays text. */
+/** The parsed events of a stream; what is not JSON stays text. */
 const events = (text: string): unknown[] =>
   text
     .split("\n\n")

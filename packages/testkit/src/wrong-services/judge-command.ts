@@ -46,13 +46,13 @@ const findings = (command: Command, callId: string, card: Json | undefined): rea
   return [
     ["headers agree", said[0] !== project || said[1] !== channel, "the headers contradict the subject"],
     ["headers can be read", !areReadable(command.headers), "a header has a value that is none"],
-    ["payload is an object", !isRecord(command.payload), "the payload is no object"],
+    ["payload is an object", !isRecord(command.payload), "the payload is not an object"],
     ["no inline data", INLINE.some((key) => key in payload), INLINE_FAULT],
     ["no identity", IDENTITY.some((key) => key in payload), "identity belongs into the headers"],
     ["card is named", isRecord(command.payload) && !payload.tool_call_card_id, "tool_call_card_id is missing"],
     ["payload is complete", isRecord(command.payload) && !isComplete(payload), "a field is missing or no word"],
     ["card is there", card === undefined, NO_CARD_FAULT],
-    ["card is a tool.call", card !== undefined && there.type !== "tool.call", "the card is no tool.call"],
+    ["card is a tool.call", card !== undefined && there.type !== "tool.call", "the card is not a tool.call"],
     ["card is this call's", card !== undefined && there.tool_call_id !== callId, "the card is another call's"],
     [
       "content is a call",

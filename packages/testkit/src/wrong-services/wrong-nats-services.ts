@@ -110,7 +110,7 @@ const everywhere: readonly WrongService[] = [
   wrong("UTP-C10", "ends without a CG-Tool-Call-Id", leased({ onNameless: () => "die" })),
   wrong(
     "UTP-C13",
-    "ends on a payload that is no object",
+    "ends on a payload that is not an object",
     plain({ addressOf: ({ payload }, callId) => ((payload as Json).tool_name === "" ? "" : callId) }),
   ),
   wrong("UTP-C11", "needs no tool_call_card_id", leased({ checks: without("card is named") })),

@@ -260,7 +260,7 @@ const saying: readonly WrongService[] = [
   ),
   wrong(
     "UTP-C47",
-    "settles in an epoch that is no number",
+    "settles in an epoch that is not a number",
     one({ shapeHeaders: (headers) => ({ ...headers, "CG-Turn-Epoch": "now" }) }),
   ),
   wrong(

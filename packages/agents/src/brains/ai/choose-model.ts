@@ -2,7 +2,7 @@
 //   `openai/gpt-...`, `anthropic/claude-...`, `gemini/...` or `google/...` name a provider; with an `api_base` any other name,
 //   and `openai/...` too, is a model of an OpenAI-compatible endpoint there.
 
-import { ToolplaneError } from "@toolplane/protocol";
+import { badRequest } from "@toolplane/protocol";
 import type { Profile } from "@toolplane/protocol/registry";
 
 export type LlmConfig = Profile["llm_config"];
@@ -50,8 +50,6 @@ const readName = (name: string): { readonly provider?: NamedProvider | undefined
   return { provider: WELL_KNOWN.find(([start]) => name.startsWith(start))?.[1], model: name };
 };
 
-const refuse = (message: string): ToolplaneError => new ToolplaneError("bad_request", message);
-
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || host.endsWith(".localhost") || /^127\.\d+\.\d+\.\d+$/.test(host);
 
@@ -59,13 +57,13 @@ const isLoopback = (host: string): boolean =>
 const checkBase = (apiBase: string, hasKey: boolean): string => {
   const url = URL.parse(apiBase);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    throw refuse("llm_config.api_base must be an http or https address");
+    throw badRequest("llm_config.api_base must be an http or https address");
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
-    throw refuse("llm_config.api_base must have no user, query or fragment; name the key in llm_config.api_key");
+    throw badRequest("llm_config.api_base must have no user, query or fragment; name the key in llm_config.api_key");
   }
   if (hasKey && url.protocol === "http:" && !isLoopback(url.hostname)) {
-    throw refuse("llm_config.api_base is plain http to another machine, where a key could be read; use https");
+    throw badRequest("llm_config.api_base is plain http to another machine, where a key could be read; use https");
   }
   return apiBase.endsWith("/") ? apiBase.slice(0, -1) : apiBase;
 };
@@ -83,7 +81,7 @@ export const chooseModel = (config: LlmConfig): ModelChoice => {
     return { provider: "compatible", model: name, apiBase, ...(given === undefined ? {} : { keyName: given }) };
   }
   if (provider === undefined) {
-    throw refuse(
+    throw badRequest(
       `no provider is known for the model "${config.model.slice(0, 100)}"; write openai/, anthropic/ or gemini/ before it, or give llm_config.api_base`,
     );
   }

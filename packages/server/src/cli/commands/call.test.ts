@@ -36,7 +36,7 @@ describe("toolplane call", () => {
     );
   });
 
-  test("a partial result is printed and is no success", async () => {
+  test("a partial result is printed and is not a success", async () => {
     const terminal = createFakeTerminal({
       answer: script(call("partial", { result: [1], error: { code: "own", message: "half" } })),
     });

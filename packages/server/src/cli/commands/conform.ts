@@ -2,19 +2,11 @@
 
 import type { Command } from "../command.ts";
 import { parseDuration } from "../duration.ts";
+import { parsePort } from "../flag-values.ts";
 import type { CliIo } from "../io.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 const NAME = "conform";
-const MAX_PORT = 65_535;
-
-const parsePort = (text: string | undefined): number | undefined => {
-  if (text === undefined) return undefined;
-  const port = text.trim() === "" ? Number.NaN : Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > MAX_PORT)
-    throw new WrongUsage(`--port takes a number from 0 (any free one) to ${MAX_PORT}, not "${text}"`, NAME);
-  return port;
-};
 
 const BY_NAME = "env:";
 
@@ -51,7 +43,7 @@ export const conformCommand: Command = {
         target: flags.target,
         http: flags.http === true,
         natsUrl: natsAddress(flags["nats-url"], io.env),
-        port: parsePort(flags.port),
+        port: parsePort(flags.port, NAME),
         tool: flags.tool,
         arguments: flags.arguments,
         json: flags.json,

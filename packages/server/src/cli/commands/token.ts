@@ -6,16 +6,11 @@ import { parseText, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";
+import { splitList } from "../flag-values.ts";
 import { showPage } from "../page.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 const ROLES: ReadonlySet<string> = new Set(["admin", "operator", "agent", "tool", "viewer"]);
-
-const split = (list: string): readonly string[] =>
-  list
-    .split(",")
-    .map((item) => item.trim())
-    .filter((item) => item !== "");
 
 const targetsOf = (token: Body): string | null =>
   Array.isArray(token.targets) && token.targets.length > 0 ? token.targets.join(",") : null;
@@ -36,7 +31,7 @@ const create: Command = {
       // An administrator's token reaches every project unless one is named; all others belong to one.
       ...(role === "admin" && flags.project === undefined ? {} : { project_id: project }),
       ...(flags.actor === undefined ? {} : { actor: flags.actor }),
-      ...(flags.targets === undefined ? {} : { targets: split(flags.targets) }),
+      ...(flags.targets === undefined ? {} : { targets: splitList(flags.targets) }),
       ...(flags.ttl === undefined ? {} : { ttl_seconds: parseDuration(flags.ttl, "--ttl") / 1000 }),
       ...(flags.label === undefined ? {} : { label: flags.label }),
     };

@@ -2,17 +2,7 @@
 // configuration file decide.
 
 import type { Command } from "../command.ts";
-import { WrongUsage } from "../wrong-usage.ts";
-
-const MAX_PORT = 65_535;
-
-const parsePort = (text: string | undefined): number | undefined => {
-  if (text === undefined) return undefined;
-  const port = text.trim() === "" ? Number.NaN : Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > MAX_PORT)
-    throw new WrongUsage(`--port takes a number from 0 (any free one) to ${MAX_PORT}, not "${text}"`, "up");
-  return port;
-};
+import { parsePort } from "../flag-values.ts";
 
 export const upCommand: Command = {
   name: "up",
@@ -26,7 +16,7 @@ export const upCommand: Command = {
     const { runUp } = await import("../../up/up.ts");
     return runUp(
       {
-        port: parsePort(flags.port),
+        port: parsePort(flags.port, "up"),
         host: flags.host,
         data: flags.data,
         databaseUrl: flags["database-url"],

@@ -4,16 +4,11 @@ import { type Body, pathOf } from "@toolplane/sdk/client";
 import { cellOf, parseText, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
+import { splitList } from "../flag-values.ts";
 import { showPage } from "../page.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 const eventsOf = (webhook: Body): string | null => (Array.isArray(webhook.events) ? webhook.events.join(",") : null);
-
-const split = (list: string): readonly string[] =>
-  list
-    .split(",")
-    .map((item) => item.trim())
-    .filter((item) => item !== "");
 
 const create: Command = {
   name: "webhooks create",
@@ -28,7 +23,7 @@ const create: Command = {
     // A secret on the command line would be in the list of processes and in the shell's history.
     if (secret === undefined || secret === "")
       throw new WrongUsage(`put the webhook's secret into the variable ${name}, or name another with --secret-env`);
-    const body = { url: args[0], secret, ...(flags.events === undefined ? {} : { events: split(flags.events) }) };
+    const body = { url: args[0], secret, ...(flags.events === undefined ? {} : { events: splitList(flags.events) }) };
     const made = await client.request({ method: "POST", path: pathOf("projects", project, "webhooks"), body });
     if (output.json) output.data(made);
     else output.line(`created ${parseText(made, "webhook_id")}`);

@@ -4,6 +4,7 @@ import { type Clause, type ClauseId, clausesOver } from "../clauses.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Troubles } from "../run-scenarios.ts";
 import { fail, notApplicable, type Verdict } from "../verdict.ts";
+import type { Judged } from "../verdict-lines.ts";
 import { commandJudges } from "./commands.ts";
 import { connectionJudges } from "./connection.ts";
 import { headerJudges } from "./headers.ts";
@@ -13,10 +14,7 @@ import { repeatJudges } from "./repeats.ts";
 import { resultJudges } from "./results.ts";
 import { twoStepJudges } from "./two-steps.ts";
 
-export interface JudgedClause {
-  readonly clause: Clause;
-  readonly verdict: Verdict;
-}
+export type JudgedClause = Judged<Clause>;
 
 const JUDGES: ReadonlyMap<ClauseId, Judge> = new Map(
   Object.entries({

@@ -81,7 +81,7 @@ export const twoStepJudges: Judges = {
   "UTP-C28": (evidence) =>
     judgeReports(
       evidence,
-      // A payload that is no object names no tool.
+      // A payload that is not an object names no tool.
       (offer) => hasCard(offer) && isRecord(offer.call.command.payload) && offer.call.rules.toolName,
       ({ call, offer }) => {
         const name = metadataOf(offer.card).function_name;

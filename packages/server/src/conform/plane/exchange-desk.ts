@@ -1,6 +1,7 @@
 // An exchange, taken apart: every item is answered and recorded as if it had come alone.
 
-import { HEADERS, isFilled, isRecord, ToolplaneError, tryParseJsonStrict } from "@toolplane/protocol";
+import { HEADERS, isRecord, ToolplaneError, tryParseJsonStrict } from "@toolplane/protocol";
+import { textOrNothing } from "./result-desk.ts";
 import type { ScriptedPlane } from "./scripted-plane.ts";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -18,8 +19,6 @@ export interface ExchangeItem {
   readonly traceparent: string | undefined;
   readonly body: Body;
 }
-
-const textOrNothing = (value: unknown): string | undefined => (isFilled(value) ? value : undefined);
 
 const readItem = (list: List, given: unknown): ExchangeItem => {
   const { tool_call_id, traceparent, ...body } = isRecord(given) ? given : {};

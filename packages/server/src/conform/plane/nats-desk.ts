@@ -6,7 +6,6 @@ import {
   type GatewayOperation,
   HEADERS,
   type HeaderMap,
-  isFilled,
   isRecord,
   PROTOCOL_VERSION,
   tryParseJsonStrict,
@@ -15,6 +14,7 @@ import {
 import type { Question } from "../evidence.ts";
 import { answerExchange, itemsIn } from "./exchange-desk.ts";
 import { noSuch } from "./refuse.ts";
+import { textOrNothing } from "./result-desk.ts";
 import type { ScriptedPlane } from "./scripted-plane.ts";
 
 export interface NatsAnswer {
@@ -31,8 +31,6 @@ export const isOperation = (text: string): text is GatewayOperation => GATEWAY_O
 
 /** A request over NATS cannot be hung up. */
 const NEVER = new AbortController().signal;
-
-const textOrNothing = (value: unknown): string | undefined => (isFilled(value) ? value : undefined);
 
 /** As HTTP headers, which the desks read; what cannot be one is left out. */
 const asHeaders = (map: HeaderMap): Headers => {

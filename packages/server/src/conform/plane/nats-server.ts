@@ -48,7 +48,7 @@ const createApi = (nats: BareNats) => {
   return async (subject: string, body: object = {}): Promise<Answer | undefined> => {
     const { payload } = await nats.ask(`$JS.API.${subject}`, JSON.stringify(body), { timeoutMs: API_MS });
     const answer = tryParseJsonStrict(payload);
-    if (!isRecord(answer)) throw refused(`the NATS server answers ${subject} with something that is no JSON`);
+    if (!isRecord(answer)) throw refused(`the NATS server answers ${subject} with something that is not JSON`);
     const error = isRecord(answer.error) ? answer.error : undefined;
     if (error === undefined) return answer;
     if (MISSING.has(error.err_code)) return undefined;

@@ -27,7 +27,8 @@ export interface ResultDesk {
 /** A report's body has three fields, so its lease is in a header. */
 const LEASE_HEADER = "cg-lease";
 
-const textOrNothing = (value: unknown): string | undefined => (isFilled(value) ? value : undefined);
+/** The text of a field; nothing when it is blank or of another type. */
+export const textOrNothing = (value: unknown): string | undefined => (isFilled(value) ? value : undefined);
 
 /** What a report delivers: the card's content, or only the status while there is no card. */
 const resultIn = (card: Body | undefined, callback: Body): Pick<Offer, "status" | "result" | "error"> => {

@@ -1,6 +1,7 @@
 // The scripted plane, as a tool service sees it: its answers to a request over any transport, including answers that the real
 // engine would never give. It records everything for the judges and judges nothing itself.
-//   XP1. A request that the real plane would refuse is served and noted, so that the other clauses can still be judged.
+//   XP1. A request that the real plane would refuse is served and noted, so that the other clauses can still be judged. Therefore the
+//        real operations (`gateway/`) are not used over a fake engine: they refuse such a request before a judge could see it.
 //   XP2. Nothing is stored beyond the run.
 
 import { isRecord, type JsonObject } from "@toolplane/protocol";

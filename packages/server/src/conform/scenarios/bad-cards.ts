@@ -9,7 +9,7 @@ import type { Scenario } from "./scenario.ts";
 export const NO_CARD = "missing card";
 export const WRONG_TYPE = "card of another type";
 export const WRONG_CALL = "card of another call";
-export const WRONG_CONTENT = "content that is no call";
+export const WRONG_CONTENT = "content that is not a call";
 
 type ChangeCard = NonNullable<CallSpec["changeCard"]>;
 

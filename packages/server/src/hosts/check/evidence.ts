@@ -7,7 +7,7 @@ export interface Said {
   /** Which step of the check it belongs to. */
   readonly tag: string;
   readonly order: number;
-  /** Null for a line that is no request. */
+  /** Null for a line that is not a request. */
   readonly id: string | null;
   readonly method: string | undefined;
   readonly params: JsonObject;
@@ -17,7 +17,7 @@ export interface Said {
 export interface Heard {
   readonly order: number;
   readonly text: string;
-  /** Undefined when it is no JSON object. */
+  /** Undefined when it is not a JSON object. */
   readonly message: JsonObject | undefined;
 }
 

@@ -4,10 +4,9 @@
 import { isRecord, type JsonObject } from "@toolplane/protocol";
 import type { CliIo } from "../../cli/io.ts";
 import { createOutput, type Output } from "../../cli/output.ts";
-import { oneLine } from "../../cli/plain-text.ts";
 import { WrongUsage } from "../../cli/wrong-usage.ts";
-import { createLastWords } from "../../conform/launch-command.ts";
-import type { Outcome } from "../../conform/verdict.ts";
+import { createLastWords, setVariables } from "../../conform/launch-command.ts";
+import { countVerdicts, formatCounts, formatVerdicts } from "../../conform/verdict-lines.ts";
 import type { HostClause } from "./clauses.ts";
 import { isAnswer } from "./evidence.ts";
 import { type JudgedHostClause, judgeHost } from "./judges/index.ts";
@@ -29,7 +28,6 @@ const HOST_CHECK_EXIT = { ok: 0, failed: 1, silent: 3 } as const;
 
 const COMMAND = "host check";
 const DEFAULT_TIMEOUT_MS = 10_000;
-const WORDS: Readonly<Record<Outcome, string>> = { pass: "pass", fail: "fail", "not-applicable": "n/a" };
 
 const parseObject = (text: string | undefined, flag: string): JsonObject | undefined => {
   if (text === undefined) return undefined;
@@ -42,36 +40,21 @@ const parseObject = (text: string | undefined, flag: string): JsonObject | undef
   throw new WrongUsage(`${flag} takes a JSON object such as {"text": "hello"}`, COMMAND);
 };
 
-const countOf = (judged: readonly JudgedHostClause[], outcome: Outcome): number =>
-  judged.filter(({ verdict }) => verdict.outcome === outcome).length;
-
 const print = (output: Output, judged: readonly JudgedHostClause[], command: readonly string[]): void => {
-  const summary = {
-    pass: countOf(judged, "pass"),
-    fail: countOf(judged, "fail"),
-    not_applicable: countOf(judged, "not-applicable"),
-  };
   if (output.json) {
     const clauses = judged.map(({ clause, verdict }) => ({
       ...clause,
       verdict: verdict.outcome,
       reason: verdict.reason,
     }));
-    output.data({ command, clauses, summary });
+    output.data({ command, clauses, summary: countVerdicts(judged) });
     return;
   }
   const named = ({ title, utp }: HostClause): string => (utp === undefined ? title : `${title} (utp ${utp})`);
-  const width = Math.max(...judged.map(({ clause }) => named(clause).length));
-  for (const { clause, verdict } of judged) {
-    const start = `${WORDS[verdict.outcome].padEnd(4)}  ${clause.id}  ${named(clause).padEnd(width)}`;
-    output.line((verdict.outcome === "pass" ? start : `${start}  ${oneLine(verdict.reason)}`).trimEnd());
-  }
+  for (const line of formatVerdicts(judged, [named])) output.line(line);
   output.line("");
-  output.line(`${summary.pass} pass, ${summary.fail} fail, ${summary.not_applicable} not applicable`);
+  output.line(formatCounts(judged));
 };
-
-const environment = (env: CliIo["env"]): Record<string, string> =>
-  Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
 
 export const runHostCheck = async (options: HostCheckOptions, io: CliIo): Promise<number> => {
   const [program, ...args] = options.command;
@@ -82,7 +65,7 @@ export const runHostCheck = async (options: HostCheckOptions, io: CliIo): Promis
   const evidence = await walkHost({
     // As in the configuration: `node` is the Node that runs us.
     argv: [program === "node" ? process.execPath : program, ...args],
-    env: environment(io.env),
+    env: setVariables(io.env),
     cwd: io.cwd,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     uuid: io.uuid,
@@ -97,7 +80,7 @@ export const runHostCheck = async (options: HostCheckOptions, io: CliIo): Promis
   });
   output.progress("");
   const judged = judgeHost(evidence);
-  const failed = countOf(judged, "fail");
+  const failed = countVerdicts(judged).fail;
   print(output, judged, options.command);
   if (failed > 0 && options.verbose !== true) for (const line of words.lines()) output.note(line);
   if (!evidence.conversations.some(({ heard }) => heard.some(({ message }) => isAnswer(message)))) {

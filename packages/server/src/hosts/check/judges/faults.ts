@@ -52,7 +52,7 @@ export const faultJudges: Judges = {
       ({ error }) => {
         if (!isRecord(error)) return "a failure has no error object";
         if (!isFilled(error.type)) return "an error has no type";
-        return typeof error.detail === "string" ? undefined : `the detail of ${show(error.type)} is no text`;
+        return typeof error.detail === "string" ? undefined : `the detail of ${show(error.type)} is not text`;
       },
       { good: "every failure has a type and a detail", none: "nothing failed" },
     ),

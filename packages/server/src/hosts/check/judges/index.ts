@@ -1,6 +1,6 @@
 // Every clause with its judge; a clause without one does not compile.
 
-import type { Verdict } from "../../../conform/verdict.ts";
+import type { Judged } from "../../../conform/verdict-lines.ts";
 import { HOST_CLAUSES, type HostClause, type HostClauseId } from "../clauses.ts";
 import type { HostEvidence } from "../evidence.ts";
 import { faultJudges } from "./faults.ts";
@@ -10,10 +10,7 @@ import { lifeJudges } from "./life.ts";
 import { methodJudges } from "./methods.ts";
 import { wireJudges } from "./wire.ts";
 
-export interface JudgedHostClause {
-  readonly clause: HostClause;
-  readonly verdict: Verdict;
-}
+export type JudgedHostClause = Judged<HostClause>;
 
 const JUDGES = { ...wireJudges, ...methodJudges, ...faultJudges, ...lifeJudges, ...identityJudges } as Record<
   HostClauseId,

@@ -71,7 +71,7 @@ export const methodJudges: Judges = {
     judgeAnswer(evidence, "schemas", "get_tool_schemas", (answer) => {
       if (answer.ok === false) return `get_tool_schemas fails: ${show(JSON.stringify(answer.error))}`;
       const value = answeredValue(answer);
-      if (!Array.isArray(value)) return "get_tool_schemas answers with something that is no list";
+      if (!Array.isArray(value)) return "get_tool_schemas answers with something that is not a list";
       const { tools, refused } = readHostTools(value as JsonValue);
       const [first] = refused;
       if (first !== undefined) return `the tool ${show(first.name)} cannot be used: ${first.reason}`;

@@ -12,7 +12,7 @@ const everything = ({ conversations }: HostEvidence) => conversations.flatMap(({
 const messages = (evidence: HostEvidence) =>
   everything(evidence).flatMap(({ message }) => (isAnswer(message) || isEvent(message) ? [message] : []));
 
-/** Lines that are no requests may be answered with a failure under any id. */
+/** Lines that are not requests may be answered with a failure under any id. */
 const isAboutBadLine = ({ said }: Conversation, order: number): boolean =>
   said.some(({ tag, order: at }) => tag === "bad" && at < order);
 
@@ -69,7 +69,7 @@ export const wireJudges: Judges = {
       ({ text, message }) => {
         if (isAnswer(message) || isEvent(message)) return undefined;
         if (message !== undefined) return `a line is neither an answer nor an event: ${show(text)}`;
-        return `a line is no JSON object: ${show(text)}`;
+        return `a line is not a JSON object: ${show(text)}`;
       },
       { good: "every line is an answer or an event", none: NOTHING_HEARD },
     ),
