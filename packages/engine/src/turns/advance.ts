@@ -225,7 +225,7 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
       return { outcomes, ended: moved.flatMap(({ ended }) => ended), rang, ...written };
     });
     await deps.faults.at("advance:after-commit");
-    announce(deps, done);
+    announce(deps, { ...done, why: "work" });
     return done.outcomes;
   };
 

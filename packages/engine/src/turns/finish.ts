@@ -226,7 +226,7 @@ export const createFinish = (deps: TurnDeps) => {
       return finished;
     });
     await deps.faults.at("finish:after-commit");
-    announce(deps, done);
+    announce(deps, { ...done, why: "work" });
     return done.outcomes;
   };
 

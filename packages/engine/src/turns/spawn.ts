@@ -231,7 +231,7 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
         return done;
       });
       await deps.faults.at("spawn:after-commit");
-      announce(deps, spawned);
+      announce(deps, { ...spawned, why: "work" });
       for (const { place, work } of taken.splice(0)) if (work !== undefined) place.take(work);
       return spawned.outcomes;
     } catch (error) {
