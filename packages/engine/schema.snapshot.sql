@@ -42,6 +42,21 @@ create table bus.carrier (
 grant delete, insert, select, update on bus.carrier to toolplane_engine;
 grant select on bus.carrier to toolplane_reader;
 
+create view bus.events (
+  id bigint,
+  part integer,
+  xid xid8,
+  project_id text collate "C",
+  subject text collate "C",
+  headers text,
+  payload text,
+  message_id text collate "C",
+  created_at timestamp with time zone,
+  sent boolean
+);
+grant select on bus.events to toolplane_engine;
+grant select on bus.events to toolplane_reader;
+
 create table bus.messages (
   id bigint not null default 
 CASE

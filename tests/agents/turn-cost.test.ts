@@ -46,14 +46,14 @@ test("[ARCH-5-Q1] [ARCH-5-Q2] a lone turn with one call: the statements of turns
   expect(engine.db.stats().statements - statements).toBeLessThanOrEqual(20);
   expect(names.filter(isOfTurns)).toEqual([
     "turns.read-spawn",
-    "turns.write-ncbshe",
+    "turns.write-ncbshp",
     "turns.hold-work",
-    "turns.write-cbshtie",
+    "turns.write-cbshtip",
     "turns.hold-agents",
-    "turns.write-bshiare",
+    "turns.write-bshiarp",
     "turns.read-boxes",
     "turns.hold-last-work",
-    "turns.write-cbshtie",
+    "turns.write-cbshtip",
   ]);
   // Beside them are the dispatch, the claim with the look after it, and the settlement.
   expect(engine.doorbell.stats().sent - sent).toBe(0);
