@@ -134,7 +134,7 @@ create table cards.boxes (
   length integer not null default 0,
   updated_at timestamp with time zone not null default now(),
   constraint boxes_pkey PRIMARY KEY (project_id, box_id)
-);
+) with (fillfactor=70);
 grant delete, insert, select, update on cards.boxes to toolplane_engine;
 grant select on cards.boxes to toolplane_reader;
 
@@ -596,7 +596,7 @@ create table state.heads (
   last_output_box_id text collate "C",
   constraint heads_pkey PRIMARY KEY (project_id, agent_id),
   constraint heads_status_check CHECK ((status = ANY (ARRAY['idle'::text, 'dispatched'::text, 'running'::text, 'suspended'::text])))
-);
+) with (fillfactor=50);
 grant delete, insert, select, update on state.heads to toolplane_engine;
 grant select on state.heads to toolplane_reader;
 
@@ -821,7 +821,7 @@ create table state.steps (
   outcome text,
   new_card_ids text[] not null default '{}'::text[],
   constraint steps_pkey PRIMARY KEY (project_id, agent_id, step_id)
-);
+) with (fillfactor=50);
 CREATE INDEX steps_of_turn ON state.steps USING btree (agent_turn_id, project_id);
 grant delete, insert, select, update on state.steps to toolplane_engine;
 grant select on state.steps to toolplane_reader;
@@ -888,7 +888,7 @@ create table state.turns (
   constraint turns_kind_check CHECK ((kind = ANY (ARRAY['turn'::text, 'ui_action'::text]))),
   constraint turns_recursion_depth_check CHECK ((recursion_depth >= 0)),
   constraint turns_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'active'::text, 'success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
-);
+) with (fillfactor=50);
 CREATE UNIQUE INDEX turns_alias ON state.turns USING btree (alias_id, (((((project_id || ' '::text) || source_agent_id) || ' '::text) || agent_id))) WHERE (alias_id IS NOT NULL);
 CREATE UNIQUE INDEX turns_correlation ON state.turns USING btree (correlation_id, (((((project_id || ' '::text) || source_agent_id) || ' '::text) || agent_id)));
 CREATE INDEX turns_delegated ON state.turns USING btree (((project_id || ''::text))) WHERE ((ended_at IS NULL) AND (parent_agent_turn_id IS NOT NULL));

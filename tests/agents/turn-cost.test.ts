@@ -27,6 +27,10 @@ test("[ARCH-5-Q1] [ARCH-5-Q2] a lone turn with one call: the statements of turns
           names.push(statement.name);
           return tx.query(statement, values);
         },
+        last: (statement, values) => {
+          names.push(statement.name);
+          return tx.last(statement, values);
+        },
       }),
     );
   await plane.agents("helper");

@@ -28,7 +28,7 @@ import type { Advanced, AdvanceRequest, EndedKey, TurnEnd, Work } from "./turn.t
 import { wakeupOf } from "./turn-messages.ts";
 import { chainOfHead, type HeadRow, type QueuedRow, type TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
-import { createTurnWrites, writeTurns } from "./turn-writes.ts";
+import { commitTurns, createTurnWrites } from "./turn-writes.ts";
 import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED } from "./turns.sql.ts";
 
 const NOTHING: Advanced = { applied: 0, workLeft: false };
@@ -220,8 +220,8 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
       const ends = await readEnds(tx, cases);
       const moved = cases.map((one) => move(one, ends, means));
       const writes = mergeWrites(moved.flatMap(({ parts }) => parts));
-      const written = await writeTurns(tx, writes, deps);
       await deps.faults.at("advance:before-commit");
+      const written = await commitTurns(tx, writes, deps);
       const outcomes: (Advanced | "locked")[] = requests.map(() => "locked");
       for (const [place, { index }] of held.entries()) outcomes[index] = moved[place]?.advanced ?? NOTHING;
       const rang = writes.messages.length > 0 || (deps.external && writes.wakeups.length > 0);

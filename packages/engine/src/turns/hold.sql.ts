@@ -69,6 +69,7 @@ const agents = setInput<LiveKey>([
 /** An agent with what it has to do, and what its turn waits for. */
 export const HOLD_AGENTS: Statement = {
   name: "turns.hold-agents",
+  holds: true,
   text: `
 select i.ord::int as ord, ${HELD_FLAGS}, ${HEAD_COLUMNS},
        (select a.worker_target from resource.agents a where a.project_id = i.project_id and a.agent_id = i.agent_id) as worker_target,
@@ -110,11 +111,12 @@ select i.ord::int as ord, ${HELD_FLAGS}, ${HEAD_COLUMNS}, r.status as inbox_stat
  order by i.ord`;
 
 /** A turn with the row and the step that the worker names. */
-export const HOLD_WORK: Statement = { name: "turns.hold-work", text: holdWork("") };
+export const HOLD_WORK: Statement = { name: "turns.hold-work", holds: true, text: holdWork("") };
 
 /** The same, with the turns that wait for the agent. */
 export const HOLD_LAST_WORK: Statement = {
   name: "turns.hold-last-work",
+  holds: true,
   text: holdWork(`, ${QUEUED} as queue`),
 };
 

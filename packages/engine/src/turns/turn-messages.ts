@@ -47,7 +47,11 @@ const scopeOf = (turn: TurnRow) => ({ projectId: turn.project_id, channelId: tur
 
 /** The event as a message of its own. */
 export const rowOfEvent = ({ turn, epoch, kind, msgType, messageId, payload, means }: TurnEvent): MessageRow =>
-  planEvent(contextOfTurn(turn, epoch), { subject: SUBJECTS[kind](scopeOf(turn), turn.agent_id), msgType, messageId, payload }, means);
+  planEvent(
+    contextOfTurn(turn, epoch),
+    { subject: SUBJECTS[kind](scopeOf(turn), turn.agent_id), msgType, messageId, payload },
+    means,
+  );
 
 const planEvent = (
   context: CGContext,
