@@ -920,12 +920,14 @@ create table state.webhook_deliveries (
   last_error text,
   created_at timestamp with time zone not null default now(),
   ended_at timestamp with time zone,
+  receiver text collate "C" not null default ''::text,
   constraint webhook_deliveries_pkey PRIMARY KEY (project_id, delivery_id),
   constraint webhook_deliveries_project_id_webhook_id_fkey FOREIGN KEY (project_id, webhook_id) REFERENCES resource.webhooks(project_id, webhook_id) ON DELETE CASCADE,
   constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text])))
 );
 CREATE INDEX webhook_deliveries_due ON state.webhook_deliveries USING btree (available_at, seq) WHERE (status = 'pending'::text);
 CREATE INDEX webhook_deliveries_ended ON state.webhook_deliveries USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_lines ON state.webhook_deliveries USING btree (project_id, receiver, available_at, seq) WHERE (status = 'pending'::text);
 CREATE INDEX webhook_deliveries_of_webhook ON state.webhook_deliveries USING btree (project_id, webhook_id, delivery_id);
 CREATE INDEX webhook_deliveries_order ON state.webhook_deliveries USING btree (project_id, webhook_id, order_key, seq) WHERE (status = 'pending'::text);
 grant delete, insert, select, update on state.webhook_deliveries to toolplane_engine;
