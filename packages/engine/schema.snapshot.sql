@@ -42,6 +42,21 @@ create table bus.carrier (
 grant delete, insert, select, update on bus.carrier to toolplane_engine;
 grant select on bus.carrier to toolplane_reader;
 
+create view bus.events (
+  id bigint,
+  part integer,
+  xid xid8,
+  project_id text collate "C",
+  subject text collate "C",
+  headers text,
+  payload text,
+  message_id text collate "C",
+  created_at timestamp with time zone,
+  sent boolean
+);
+grant select on bus.events to toolplane_engine;
+grant select on bus.events to toolplane_reader;
+
 create table bus.messages (
   id bigint not null default 
 CASE
@@ -119,7 +134,7 @@ create table cards.boxes (
   length integer not null default 0,
   updated_at timestamp with time zone not null default now(),
   constraint boxes_pkey PRIMARY KEY (project_id, box_id)
-);
+) with (fillfactor=70);
 grant delete, insert, select, update on cards.boxes to toolplane_engine;
 grant select on cards.boxes to toolplane_reader;
 
@@ -581,7 +596,7 @@ create table state.heads (
   last_output_box_id text collate "C",
   constraint heads_pkey PRIMARY KEY (project_id, agent_id),
   constraint heads_status_check CHECK ((status = ANY (ARRAY['idle'::text, 'dispatched'::text, 'running'::text, 'suspended'::text])))
-);
+) with (fillfactor=50);
 grant delete, insert, select, update on state.heads to toolplane_engine;
 grant select on state.heads to toolplane_reader;
 
@@ -806,7 +821,7 @@ create table state.steps (
   outcome text,
   new_card_ids text[] not null default '{}'::text[],
   constraint steps_pkey PRIMARY KEY (project_id, agent_id, step_id)
-);
+) with (fillfactor=50);
 CREATE INDEX steps_of_turn ON state.steps USING btree (agent_turn_id, project_id);
 grant delete, insert, select, update on state.steps to toolplane_engine;
 grant select on state.steps to toolplane_reader;
@@ -873,7 +888,7 @@ create table state.turns (
   constraint turns_kind_check CHECK ((kind = ANY (ARRAY['turn'::text, 'ui_action'::text]))),
   constraint turns_recursion_depth_check CHECK ((recursion_depth >= 0)),
   constraint turns_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'active'::text, 'success'::text, 'failed'::text, 'canceled'::text, 'timeout'::text, 'partial'::text])))
-);
+) with (fillfactor=50);
 CREATE UNIQUE INDEX turns_alias ON state.turns USING btree (alias_id, (((((project_id || ' '::text) || source_agent_id) || ' '::text) || agent_id))) WHERE (alias_id IS NOT NULL);
 CREATE UNIQUE INDEX turns_correlation ON state.turns USING btree (correlation_id, (((((project_id || ' '::text) || source_agent_id) || ' '::text) || agent_id)));
 CREATE INDEX turns_delegated ON state.turns USING btree (((project_id || ''::text))) WHERE ((ended_at IS NULL) AND (parent_agent_turn_id IS NOT NULL));
@@ -905,12 +920,14 @@ create table state.webhook_deliveries (
   last_error text,
   created_at timestamp with time zone not null default now(),
   ended_at timestamp with time zone,
+  receiver text collate "C" not null default ''::text,
   constraint webhook_deliveries_pkey PRIMARY KEY (project_id, delivery_id),
   constraint webhook_deliveries_project_id_webhook_id_fkey FOREIGN KEY (project_id, webhook_id) REFERENCES resource.webhooks(project_id, webhook_id) ON DELETE CASCADE,
   constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text])))
 );
 CREATE INDEX webhook_deliveries_due ON state.webhook_deliveries USING btree (available_at, seq) WHERE (status = 'pending'::text);
 CREATE INDEX webhook_deliveries_ended ON state.webhook_deliveries USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_lines ON state.webhook_deliveries USING btree (project_id, receiver, available_at, seq) WHERE (status = 'pending'::text);
 CREATE INDEX webhook_deliveries_of_webhook ON state.webhook_deliveries USING btree (project_id, webhook_id, delivery_id);
 CREATE INDEX webhook_deliveries_order ON state.webhook_deliveries USING btree (project_id, webhook_id, order_key, seq) WHERE (status = 'pending'::text);
 grant delete, insert, select, update on state.webhook_deliveries to toolplane_engine;

@@ -32,7 +32,7 @@ const rowsOf = async (plane: Pick<AgentPlane, "t">): Promise<Readonly<Record<str
 const activities = async (plane: Pick<AgentPlane, "t">): Promise<readonly unknown[]> =>
   withClient(plane.t, async (client) => {
     const { rows } = await client.query<{ activity: unknown }>(
-      "select payload::json -> 'metadata' ->> 'activity' as activity from bus.messages where subject like '%.state' order by id",
+      "select payload::json -> 'metadata' ->> 'activity' as activity from bus.events where subject like '%.state' order by id, part",
     );
     return rows.map(({ activity }) => activity);
   });

@@ -27,8 +27,19 @@ test("[ARCH-5-Q1] [ARCH-5-Q2] a lone turn with one call: the statements of turns
           names.push(statement.name);
           return tx.query(statement, values);
         },
+        last: (statement, values) => {
+          names.push(statement.name);
+          return tx.last(statement, values);
+        },
       }),
     );
+  const countTold = async () =>
+    (
+      await query<{ rows: number; events: number }>({
+        name: "test.told",
+        text: "select (select count(*) from bus.messages)::int as rows, (select count(*) from bus.events)::int as events",
+      })
+    )[0] ?? { rows: 0, events: 0 };
   await plane.agents("helper");
   const worker = await plane.startWorker(
     ({ stepNumber }) =>
@@ -40,21 +51,26 @@ test("[ARCH-5-Q1] [ARCH-5-Q2] a lone turn with one call: the statements of turns
   await eventually(() => engine.doorbell.stats().alone);
   const statements = engine.db.stats().statements;
   const { sent } = engine.doorbell.stats();
+  const told = await countTold();
   names.length = 0;
   await plane.spawn("helper", "second");
   await eventually(() => worker.stats().turns.finished === 2);
+  const cost = [...names];
   expect(engine.db.stats().statements - statements).toBeLessThanOrEqual(20);
-  expect(names.filter(isOfTurns)).toEqual([
+  expect(cost.filter(isOfTurns)).toEqual([
     "turns.read-spawn",
-    "turns.write-ncbshe",
+    "turns.write-ncbshp",
     "turns.hold-work",
-    "turns.write-cbshtie",
+    "turns.write-cbshtip",
     "turns.hold-agents",
-    "turns.write-bshiare",
+    "turns.write-bshiarp",
     "turns.read-boxes",
     "turns.hold-last-work",
-    "turns.write-cbshtie",
+    "turns.write-cbshtip",
   ]);
+  // What each of the four transactions tells is one row, and so is what the dispatch and the settlement tell of the call.
+  const now = await countTold();
+  expect({ rows: now.rows - told.rows, events: now.events - told.events }).toEqual({ rows: 6, events: 13 });
   // Beside them are the dispatch, the claim with the look after it, and the settlement.
   expect(engine.doorbell.stats().sent - sent).toBe(0);
   const rows = await engine.db.query<{ commands: number }>({

@@ -23,7 +23,7 @@ const results = (cards: readonly Card[]): string[] =>
 const eventsOf = async ({ t, projectId }: AgentPlane, agentTurnId: string, suffix: string) => {
   const { rows } = await withClient(t, (client) =>
     client.query<{ payload: string }>(
-      "select payload from bus.messages where project_id = $1 and category = 'evt' and subject like $2 order by id",
+      "select payload from bus.events where project_id = $1 and subject like $2 order by id, part",
       [projectId, `%.${suffix}`],
     ),
   );

@@ -23,7 +23,7 @@ const statusOf = async (plane: AgentPlane, inboxId: string): Promise<string | un
   (await rows<{ status: string }>(plane, "select status from state.inbox where inbox_id = $1", [inboxId]))[0]?.status;
 
 const taskEvents = (plane: AgentPlane) =>
-  rows<{ payload: string }>(plane, "select payload from bus.messages where category = 'evt' and subject like '%.task'");
+  rows<{ payload: string }>(plane, "select payload from bus.events where subject like '%.task'");
 
 /** Registers a tool nobody serves and lets the profile use only it. */
 const withForeignTool = async (plane: AgentPlane, name: string, more: object = {}): Promise<void> => {

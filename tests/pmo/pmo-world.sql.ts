@@ -49,7 +49,7 @@ export const TURNS_LIKE =
 /** Task events per turn. */
 export const TASK_EVENTS = `
 select payload::jsonb ->> 'agent_turn_id' as agent_turn_id, count(*)::int as events
-  from bus.messages where category = 'evt' and subject like '%.task' group by 1`;
+  from bus.events where subject like '%.task' group by 1`;
 
 /** A call that waits for its next attempt waits no longer. $1 call. */
 export const OFFER_NOW =

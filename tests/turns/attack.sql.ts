@@ -20,7 +20,7 @@ export const FINDINGS = `
 select t.ended_at is null as open,
        (select count(*)::int from cards.cards k where k.type = 'task.deliverable' and k.agent_turn_id = t.agent_turn_id) as deliverables,
        (select count(*)::int from cards.box_cards b where b.box_id = t.output_box_id and b.card_id = t.deliverable_card_id) as boxed,
-       (select count(*)::int from bus.messages m where m.category = 'evt' and m.subject like '%.task'
+       (select count(*)::int from bus.events m where m.subject like '%.task'
           and m.payload::json ->> 'agent_turn_id' = t.agent_turn_id) as events,
        (select count(*)::int from state.calls c where c.agent_turn_id = t.agent_turn_id and c.settled_at is null) as open_calls,
        (select count(*)::int from state.inbox r where r.agent_turn_id = t.agent_turn_id and r.archived_at is null

@@ -118,8 +118,8 @@ export interface EventRow {
 
 export const events = async (t: TurnWorld, kind: "task" | "state" | "step"): Promise<EventRow[]> =>
   t.rows<EventRow>(
-    `select subject, payload::json as payload, headers::json as headers, message_id from bus.messages
-      where category = 'evt' and subject like $1 order by id`,
+    `select subject, payload::json as payload, headers::json as headers, message_id from bus.events
+      where subject like $1 order by id, part`,
     [`%.${kind}`],
   );
 

@@ -65,7 +65,7 @@ test("[INV-I10-T1] [SEE-11] a turn: three calls, their results, a deliverable, o
   ]);
   // The end of the turn is told last.
   const told = await t.rows<{ subject: string }>(
-    "select subject from bus.messages where category = 'evt' and subject not like '%.call' order by id",
+    "select subject from bus.events where subject not like '%.call' order by id, part",
   );
   expect(told.slice(-3).map(({ subject }) => subject.split(".").at(-1))).toEqual(["step", "state", "task"]);
   expect(await turns.wait(work, 1_000)).toMatchObject({ status: "success" });

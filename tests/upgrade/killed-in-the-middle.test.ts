@@ -100,7 +100,7 @@ test("[ENG-upgrade-1] every turn of an earlier version ends with its results rea
   expect(await rows("select from state.inbox where archived_at is null")).toEqual([]);
   expect(await rows("select from state.heads where status <> 'idle'")).toEqual([]);
   const told = await rows<{ n: number }>(
-    "select count(distinct message_id)::int as n from bus.messages where category = 'evt' and message_id like '%:task'",
+    "select count(distinct message_id)::int as n from bus.events where message_id like '%:task'",
   );
   expect(told).toEqual([{ n: 8 }]);
   await eventually(async () => (await rows("select from bus.messages where category = 'cmd'")).length === 0);

@@ -9,5 +9,5 @@ select t.agent_turn_id, t.agent_id, t.status, t.error_code, t.step_count, t.recu
   join cards.cards k on k.project_id = b.project_id and k.card_id = b.card_id and k.type = 'task.instruction'
  where t.project_id = $1`;
 export const STORY_EVENTS =
-  "select subject, payload from bus.messages where project_id = $1 and category = 'evt' and events = 0 order by id";
+  "select subject, payload from bus.events where project_id = $1 and subject not like '%.call' order by id, part";
 export const OPEN_TURNS = "select count(*)::int as open from state.turns where project_id = $1 and ended_at is null";

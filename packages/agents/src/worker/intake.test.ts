@@ -118,6 +118,26 @@ test("an agent found by looking is scanned when there is room, once, and not at 
   expect(t.intake.stats()).toMatchObject({ held: 0, waiting: 0, scans: 3, taken: 1 });
 });
 
+test("work that waits for a place is not scanned without one, nor forgotten while its agent is scanned or in hand", async () => {
+  const t = openIntake(1);
+  t.intake.ring(key("a"));
+  await t.answer("work");
+  t.intake.ringForWork(key("b"));
+  t.intake.ringForWork(key("a"));
+  expect(t.rung).toEqual([]);
+  expect(t.advances).toHaveLength(0);
+  // Results of b are applied meanwhile, and the scan may have read before the work was there.
+  t.intake.ring(key("b"));
+  t.intake.ringForWork(key("b"));
+  expect((await t.answer({ applied: 1 })).takeWork).toBe(false);
+  expect(t.advances).toHaveLength(0);
+  await t.end("a");
+  expect(await t.answer("work")).toEqual({ agent: "b", takeWork: true });
+  await t.end("b");
+  expect(await t.answer({})).toEqual({ agent: "a", takeWork: true });
+  expect(t.intake.stats()).toMatchObject({ held: 0, waiting: 0, dirty: 0, scans: 4 });
+});
+
 test("a scan that fails hurts nobody else and is forgotten: the slow look finds the agent again", async () => {
   const t = openIntake(2);
   t.intake.ring(key("a"));

@@ -3,7 +3,8 @@
 //   IN1. Only one scan of an agent runs at a time; any number of rings during it cause one more scan. After a scan that failed there
 //       is none: the slow look finds the agent again.
 //   IN2. Work is taken only when there is room for it. Without room a ring still applies results, and the agent waits here for a
-//       place. An agent that was only found by a look waits without a scan. Agents for which there is no room are found again later.
+//       place. An agent whose turn only waits for a place, or that was found by a look, waits without a scan. Agents for which there
+//       is no room are found again later.
 //   IN3. A ring for an agent whose work is held is passed on at once (a stop rings), and the agent is scanned when the work
 //       ends: a fast tool may answer before its caller knows that the step was committed.
 //   IN4. Nothing is kept about an agent without work.
@@ -32,6 +33,8 @@ export interface IntakeStats {
 
 export interface Intake {
   ring(key: AgentKey): void;
+  /** Its work waits for a place, and there is nothing to apply: it is scanned when there is room. */
+  ringForWork(key: AgentKey): void;
   /** Found by a look, not rung: it is scanned when there is room, unless another worker was faster. */
   offer(key: AgentKey): void;
   /** Keeps a place for work of this agent that another part is about to take for us; rings meanwhile wait for it. */
@@ -48,9 +51,16 @@ export interface Seat {
   drop(): void;
 }
 
-interface Held {
-  readonly work: Work;
+/** What came for an agent while it was being scanned or its work was held. */
+interface Meanwhile {
+  /** Rung: one more scan. */
   again: boolean;
+  /** Rung for work: the scan may have read before it was there, and held work may have brought the next. */
+  more: boolean;
+}
+
+interface Held extends Meanwhile {
+  readonly work: Work;
 }
 
 /** The engine joins them into few statements; more at once than two statements hold would only wait in memory. */
@@ -71,7 +81,7 @@ export const createIntake = (options: IntakeOptions): Intake => {
   const { capacity, advance, perform } = options;
   const dirty = new Map<string, AgentKey>();
   const waiting = new Map<string, AgentKey>();
-  const scanning = new Map<string, { again: boolean }>();
+  const scanning = new Map<string, Meanwhile>();
   const held = new Map<string, Held>();
   let reserved = 0;
   let scans = 0;
@@ -106,29 +116,41 @@ export const createIntake = (options: IntakeOptions): Intake => {
     if (!closing && !known && waiting.size < MAX_WAITING) waiting.set(name, key);
   };
 
+  const ringForWork = (key: AgentKey): void => {
+    const name = agentName(key);
+    const busy = held.get(name) ?? scanning.get(name);
+    if (busy === undefined) offer(key);
+    else busy.more = true;
+    pump();
+  };
+
+  const goOn = (key: AgentKey, { again, more }: Meanwhile): void => {
+    if (again) ring(key);
+    else if (more) offer(key);
+  };
+
   const hold = (key: AgentKey, work: Work, again: boolean): void => {
     const name = agentName(key);
-    const entry: Held = { work, again };
+    const entry: Held = { work, again, more: false };
     taken++;
     held.set(name, entry);
     const over = perform(work);
     if (again) options.rungWhileHeld(work);
     void over.finally(() => {
       held.delete(name);
-      if (entry.again) ring(key);
+      goOn(key, entry);
       pump();
     });
   };
 
-  const settleScan = (key: AgentKey, advanced: Advanced, again: boolean): void => {
+  const settleScan = (key: AgentKey, advanced: Advanced, { again, more }: Meanwhile): void => {
     if (advanced.work !== undefined) hold(key, advanced.work, again);
-    else if (again) ring(key);
-    else if (advanced.workLeft) offer(key);
+    else goOn(key, { again, more: more || advanced.workLeft });
   };
 
   const scan = async (key: AgentKey, takeWork: boolean): Promise<void> => {
     const name = agentName(key);
-    const entry = { again: false };
+    const entry = { again: false, more: false };
     scanning.set(name, entry);
     scans++;
     if (takeWork) reserved++;
@@ -140,14 +162,14 @@ export const createIntake = (options: IntakeOptions): Intake => {
     }
     scanning.delete(name);
     if (takeWork) reserved--;
-    if (advanced !== undefined) settleScan(key, advanced, entry.again);
+    if (advanced !== undefined) settleScan(key, advanced, entry);
     pump();
   };
 
   const reserve = (key: AgentKey): Seat | undefined => {
     const name = agentName(key);
     if (room() <= 0 || held.has(name) || scanning.has(name)) return undefined;
-    const entry = { again: false };
+    const entry = { again: false, more: false };
     scanning.set(name, entry);
     reserved++;
     const leave = (): void => {
@@ -162,7 +184,7 @@ export const createIntake = (options: IntakeOptions): Intake => {
       },
       drop() {
         leave();
-        if (entry.again) ring(key);
+        goOn(key, entry);
         pump();
       },
     };
@@ -195,6 +217,7 @@ export const createIntake = (options: IntakeOptions): Intake => {
 
   return {
     ring,
+    ringForWork,
     offer(key) {
       offer(key);
       pump();

@@ -195,10 +195,11 @@ export const createWorker = (options: WorkerOptions): Worker => {
 
   const server: PoolServer = {
     workerTargets,
-    rung(key) {
+    rung(key, why) {
       rings++;
       const hasRoom = intake.room() > 0;
-      intake.ring(key);
+      if (why === "work") intake.ringForWork(key);
+      else intake.ring(key);
       return hasRoom;
     },
     look() {

@@ -61,7 +61,7 @@ select r.id::text as id, r.part, r.subject, r.headers, r.payload,
        ${OPEN}
   from (values (1)) one
   left join (
-    select m.id, m.subject, e.part, e.headers, e.payload
+    select m.id, e.subject, e.part, e.headers, e.payload
       from paged m
      cross join lateral (${eventParts("m")}) e
      where (m.id, e.part) > (m.after_id, m.after_part)) r on true

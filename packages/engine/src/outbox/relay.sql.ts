@@ -33,7 +33,7 @@ claimed as (
    where m.id = any(array(select p.id from picked p))
   returning m.id, m.subject, m.headers, m.payload, m.events, m.message_id, m.deliveries,
             (extract(epoch from m.created_at) * 1000000)::bigint::text as written_at)
-select c.id, e.part, c.subject, e.headers, e.payload, c.message_id, c.deliveries, c.written_at
+select c.id, e.part, e.subject, e.headers, e.payload, coalesce(e.message_id, c.message_id) as message_id, c.deliveries, c.written_at
   from claimed c
  cross join lateral (${eventParts("c")}) e
  order by c.id, e.part`,
@@ -116,7 +116,7 @@ with gone as (
   returning m.id, m.project_id, m.subject, m.headers, m.payload, m.events, m.deliveries, ${own("$3::text[]")} as code)
 insert into state.dead_letters (project_id, dead_letter_id, kind, tool_call_id, subject, headers, payload, code, reason, attempts)
 select g.project_id, 'dead_' || $2::text || '-' || g.id || case when e.part = 0 then '' else '-' || e.part end, 'message',
-       g.headers::json ->> 'CG-Tool-Call-Id', g.subject, e.headers, e.payload, g.code, 'the bus refuses this message', g.deliveries
+       g.headers::json ->> 'CG-Tool-Call-Id', e.subject, e.headers, e.payload, g.code, 'the bus refuses this message', g.deliveries
   from gone g
  cross join lateral (${eventParts("g")}) e`,
 };

@@ -220,3 +220,50 @@ test("a server that is not there is a retryable error", async () => {
   await expect(nowhere.query(adHoc("select 1"))).rejects.toMatchObject({ code: "storage_error" });
   await nowhere.close();
 });
+
+describe("the last statement of a transaction, sent with its commit", () => {
+  const hold = { name: "test.hold", text: "select 1 as one", holds: true } as const;
+
+  test("what it wrote is committed with what was written before", async () => {
+    const rows = await db.transaction(async (tx) => {
+      expect(await tx.query(hold)).toEqual([{ one: 1 }]);
+      await tx.query(...insertProject("before_last"));
+      return tx.last(
+        adHoc("insert into resource.projects (project_id, title, owner_id) values ('last', 't', 'o') returning 1 as n"),
+      );
+    });
+    expect(rows).toEqual([{ n: 1 }]);
+    expect([await hasProject("before_last"), await hasProject("last")]).toEqual([true, true]);
+  });
+
+  test("when it fails, nothing is committed, and the connection goes on", async () => {
+    const one = createDatabase({ connection: { connectionString: server.url }, maxConnections: 1 });
+    const failing = one.transaction(async (tx) => {
+      await tx.query(hold);
+      await tx.query(...insertProject("undone"));
+      return tx.last(adHoc("select 1 / $1::int as n"), [0]);
+    });
+    await expect(failing).rejects.toMatchObject({ detail: { sqlstate: "22012" } });
+    expect(await hasProject("undone")).toBe(false);
+    expect(await one.transaction((tx) => tx.query(hold))).toEqual([{ one: 1 }]);
+    await one.close();
+  });
+
+  test("nothing may come after it", async () => {
+    const late = db.transaction(async (tx) => {
+      await tx.last(...insertProject("on_time"));
+      await tx.query(...insertProject("too_late"));
+    });
+    await expect(late).rejects.toMatchObject({ code: "internal_error" });
+    expect(await hasProject("too_late")).toBe(false);
+  });
+
+  test("a transaction without a statement sends nothing", async () => {
+    const shut = createDatabase({ connection: { connectionString: server.url }, maxConnections: 1 });
+    expect(await shut.transaction(async () => "nothing")).toBe("nothing");
+    expect(
+      await shut.transaction((tx) => tx.query(adHoc("select pg_current_xact_id_if_assigned() is null as none"))),
+    ).toEqual([{ none: true }]);
+    await shut.close();
+  });
+});

@@ -11,6 +11,8 @@ import { createRefusedWrites } from "./refused-writes.ts";
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** Locks and reads, and writes nothing: as the first of a transaction it is sent together with the BEGIN. */
+  readonly holds?: true;
 }
 
 export interface Queryer {
@@ -22,6 +24,14 @@ export interface Queryer {
   afterCommit(work: () => void | Promise<void>): Promise<void>;
 }
 
+export interface Transaction extends Queryer {
+  /**
+   * The last statement: the COMMIT is sent with it, and both are waited for at once. What must happen before the commit happens before
+   * this; whoever gets an error from here does not know whether it was committed, unless the server gave it.
+   */
+  last<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+}
+
 export interface DatabaseStats {
   readonly statements: number;
   readonly connections: number;
@@ -29,7 +39,8 @@ export interface DatabaseStats {
 }
 
 export interface Database extends Queryer {
-  transaction<T>(work: (tx: Queryer) => Promise<T>): Promise<T>;
+  /** BEGIN is sent with the first statement; without one nothing is sent. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** A connection of its own, for LISTEN. The caller ends it. */
   connect(): Promise<pg.Client>;
   /** True when it answers but stores nothing: its disk is full, or it is a read-only copy. */
@@ -85,6 +96,8 @@ export const createDatabase = (options: DatabaseOptions): Database => {
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    // A statement may be sent before the one before it has answered: BEGIN and COMMIT take no round trip of their own.
+    pipeline: true,
     connectionTimeoutMillis: 10_000,
   });
   // The pool replaces a broken connection, and its user learns it by the statement that fails. Without listeners an error would
@@ -145,8 +158,28 @@ export const createDatabase = (options: DatabaseOptions): Database => {
           },
         );
       const committed: (() => void | Promise<void>)[] = [];
-      const tx: Queryer = {
-        query: (statement, values = []) => runOn(client, statement, values),
+      let begun: Promise<pg.QueryResult> | undefined;
+      let ending: Promise<pg.QueryResult> | undefined;
+      const run = async <Row extends object>(statement: Statement, values: readonly unknown[], isLast: boolean) => {
+        if (ending !== undefined)
+          throw new ToolplaneError(
+            "internal_error",
+            `${statement.name} comes after the last statement of its transaction`,
+          );
+        const together = begun === undefined && statement.holds === true;
+        begun ??= command("begin");
+        // Without its BEGIN a statement would be committed alone: one that writes waits for the answer.
+        if (!together) await begun;
+        const answer = runOn<Row>(client, statement, values);
+        if (isLast) {
+          ending = command("commit");
+          ending.catch(() => {});
+        }
+        return together ? (await Promise.all([answer, begun]))[0] : answer;
+      };
+      const tx: Transaction = {
+        query: (statement, values = []) => run(statement, values, false),
+        last: (statement, values = []) => run(statement, values, true),
         afterCommit(after) {
           committed.push(after);
           return Promise.resolve();
@@ -155,15 +188,15 @@ export const createDatabase = (options: DatabaseOptions): Database => {
       let value: Awaited<ReturnType<typeof work>>;
       let broken: Error | undefined;
       try {
-        await command("begin");
         value = await work(tx);
         // The server answers the commit of a failed transaction with ROLLBACK and no error.
-        if ((await command("commit")).command !== "COMMIT")
+        if (begun !== undefined && (await (ending ?? command("commit"))).command !== "COMMIT")
           throw new ToolplaneError("storage_error", "the transaction was not committed: one of its statements failed");
       } catch (error) {
-        await client.query("rollback").catch((failure: Error) => {
-          broken = failure;
-        });
+        if (begun !== undefined)
+          await client.query("rollback").catch((failure: Error) => {
+            broken = failure;
+          });
         // Rethrown as it is: statements have already translated their errors, and a programming error is not the database's.
         throw error;
       } finally {

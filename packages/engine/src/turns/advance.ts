@@ -28,7 +28,7 @@ import type { Advanced, AdvanceRequest, EndedKey, TurnEnd, Work } from "./turn.t
 import { wakeupOf } from "./turn-messages.ts";
 import { chainOfHead, type HeadRow, type QueuedRow, type TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
-import { createTurnWrites, writeTurns } from "./turn-writes.ts";
+import { commitTurns, createTurnWrites } from "./turn-writes.ts";
 import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED } from "./turns.sql.ts";
 
 const NOTHING: Advanced = { applied: 0, workLeft: false };
@@ -48,6 +48,8 @@ type HeldRow = HeadRow & {
   readonly live: readonly LiveRow[];
   readonly turn: TurnRow | null;
   readonly calls: readonly WaitedCall[] | null;
+  /** Of a turn that was taken before: the steps that have begun and not ended. */
+  readonly begun_steps: readonly string[] | null;
 };
 
 /** One agent's part of a flush, from what was read to what will be written. */
@@ -60,6 +62,7 @@ interface Case {
   readonly calls: readonly WaitedCall[];
   readonly inbox: InboxPlan;
   readonly resume: Resume | undefined;
+  readonly begunSteps: readonly string[];
 }
 
 const endsByResume = ({ resume, inbox }: Case): boolean =>
@@ -92,7 +95,7 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
     const mayTake =
       request.takeWork &&
       (workerTargets === undefined || (row.worker_target !== null && workerTargets.includes(row.worker_target)));
-    return { request, mayTake, head, turn, calls, inbox, resume };
+    return { request, mayTake, head, turn, calls, inbox, resume, begunSteps: row.begun_steps ?? [] };
   };
 
   const readEnds = async (tx: Queryer, cases: readonly Case[]) => {
@@ -120,11 +123,11 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
       ? { claimId: request.claimId, claimSeconds: deps.claimSeconds, worker: request.workerId.slice(0, 200) }
       : undefined;
 
-  /** The work as it is taken: its step begins, if the caller names it. */
-  const begun = ({ request }: Case, ledger: Ledger, work: Work, means: LedgerMeans): Work => {
+  /** The work as it is taken: its step begins, if the caller names it, unless whoever held the work before has begun it. */
+  const begun = ({ request, begunSteps }: Case, ledger: Ledger, work: Work, means: LedgerMeans): Work => {
     const stepId = request.stepOf?.(work);
     if (stepId === undefined) return work;
-    beginStep(ledger.writes, ledger.turn, work.turnEpoch, stepId, means);
+    if (!begunSteps.includes(stepId)) beginStep(ledger.writes, ledger.turn, work.turnEpoch, stepId, means);
     return { ...work, begunStepId: stepId };
   };
 
@@ -217,15 +220,15 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
       const ends = await readEnds(tx, cases);
       const moved = cases.map((one) => move(one, ends, means));
       const writes = mergeWrites(moved.flatMap(({ parts }) => parts));
-      const written = await writeTurns(tx, writes, deps);
       await deps.faults.at("advance:before-commit");
+      const written = await commitTurns(tx, writes, deps);
       const outcomes: (Advanced | "locked")[] = requests.map(() => "locked");
       for (const [place, { index }] of held.entries()) outcomes[index] = moved[place]?.advanced ?? NOTHING;
       const rang = writes.messages.length > 0 || (deps.external && writes.wakeups.length > 0);
       return { outcomes, ended: moved.flatMap(({ ended }) => ended), rang, ...written };
     });
     await deps.faults.at("advance:after-commit");
-    announce(deps, done);
+    announce(deps, { ...done, why: "work" });
     return done.outcomes;
   };
 

@@ -25,8 +25,8 @@ export interface Place {
 /** A worker that thinks for the agents of some pools. */
 export interface PoolServer {
   readonly workerTargets: readonly string[];
-  /** This agent may have something to do. False: there is no room for it here now. */
-  rung(agent: AgentKey): boolean;
+  /** This agent may have something to do. `work`: its turn waits for a place, and nothing else. False: there is no room for it here now. */
+  rung(agent: AgentKey, why?: "work"): boolean;
   /** Some agent may have something to do. */
   look(): void;
   /** Turns were ended: check whether the work in hand is still wanted. */
@@ -36,8 +36,8 @@ export interface PoolServer {
 }
 
 export interface AgentBells {
-  /** After the commit. */
-  ring(agents: readonly RungAgent[]): void;
+  /** After the commit. `work`: their turns wait for a place, and there is nothing to apply. */
+  ring(agents: readonly RungAgent[], why?: "work"): void;
   /** After the commit: turns of these agents were ended from outside. */
   ended(agents: readonly RungAgent[]): void;
   reserve(agent: AgentKey & { readonly workerTarget: string | null }): Place | undefined;
@@ -52,17 +52,17 @@ export const createAgentBells = (doorbell: Doorbell): AgentBells => {
     target === undefined || server.workerTargets.includes(target);
 
   /** True when a worker here will look at it, and no other process has to. */
-  const ringHere = ({ projectId, agentId, workerTarget }: RungAgent): boolean => {
+  const ringHere = ({ projectId, agentId, workerTarget }: RungAgent, why?: "work"): boolean => {
     let heard = false;
     for (const server of servers)
-      if (serves(server, workerTarget)) heard = server.rung({ projectId, agentId }) || heard;
+      if (serves(server, workerTarget)) heard = server.rung({ projectId, agentId }, why) || heard;
     return heard && workerTarget !== undefined;
   };
 
   return {
-    ring(agents) {
+    ring(agents, why) {
       let elsewhere = false;
-      for (const agent of agents) if (!ringHere(agent)) elsewhere = true;
+      for (const agent of agents) if (!ringHere(agent, why)) elsewhere = true;
       if (elsewhere) doorbell.ring("inbox");
     },
     ended(agents) {

@@ -9,7 +9,7 @@ import type { AgentKey, Work } from "./turn.ts";
 import { stepEvent, type TurnMeans } from "./turn-messages.ts";
 import type { TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
-import { createTurnWrites, NOTHING_WRITTEN, writeTurns } from "./turn-writes.ts";
+import { commitTurns, createTurnWrites, NOTHING_WRITTEN } from "./turn-writes.ts";
 
 interface BeginItem extends AgentKey {
   readonly work: Work;
@@ -54,8 +54,8 @@ export const createBeginStep = (deps: TurnDeps) => {
         parts.push(writes);
         return undefined;
       });
-      await writeTurns(tx, mergeWrites(parts), deps);
       await deps.faults.at("begin:before-commit");
+      await commitTurns(tx, mergeWrites(parts), deps);
       return { outcomes, rang: parts.length > 0 };
     });
     await deps.faults.at("begin:after-commit");

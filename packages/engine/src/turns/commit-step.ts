@@ -24,7 +24,7 @@ import type { Limits } from "../gates/limits.ts";
 import { type QueueLimits, takeQueuePlaces } from "../gates/queue-places.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
 import { type Checked, finishCheck, LongCheck, withVerdict } from "../registry/schema-checks.ts";
-import type { Queryer } from "../sql/database.ts";
+import type { Queryer, Transaction } from "../sql/database.ts";
 import { claimLost, type HeldWork, holdWork } from "./claimed-work.ts";
 import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
 import { closeLedger, type Ledger, mergeWrites, openLedger } from "./ledger.ts";
@@ -38,7 +38,7 @@ import type { AgentKey, CommittedStep, StepCommit, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { chainOfHead } from "./turn-row.ts";
 import type { StepWrite, TurnWrites } from "./turn-write-rows.sql.ts";
-import { storableJson, writeTurns } from "./turn-writes.ts";
+import { commitTurns, storableJson } from "./turn-writes.ts";
 
 export interface CommitDeps extends TurnDeps, Limits {
   readonly definitions: Definitions;
@@ -222,10 +222,14 @@ export const createCommitStep = (deps: CommitDeps) => {
   };
 
   const attempt = async (
-    tx: Queryer,
+    tx: Transaction,
     items: readonly CommitItem[],
     grounds: readonly (readonly CallGround[])[],
-    { place, limits }: { readonly place: CallPlaces["place"]; readonly limits: QueueLimits },
+    {
+      place,
+      limits,
+      sending,
+    }: { readonly place: CallPlaces["place"]; readonly limits: QueueLimits; readonly sending: () => void },
   ) => {
     const held = await holdWork(
       tx,
@@ -264,8 +268,9 @@ export const createCommitStep = (deps: CommitDeps) => {
       outcomes[item] = finishPlan(one, items[item] as CommitItem, ledger, plan);
       parts.push(closeLedger(ledger));
     }
-    const written = await writeTurns(tx, mergeWrites(parts), deps);
     await deps.faults.at("commit:before-commit");
+    sending();
+    const written = await commitTurns(tx, mergeWrites(parts), deps);
     return { outcomes, dispatched, written };
   };
 
@@ -284,9 +289,10 @@ export const createCommitStep = (deps: CommitDeps) => {
           placement = deps.places.place(calls);
           return placement;
         };
-        const tried = await attempt(tx, items, grounds, { place, limits });
-        isSent = true;
-        return tried;
+        const sending = (): void => {
+          isSent = true;
+        };
+        return attempt(tx, items, grounds, { place, limits, sending });
       });
       await deps.faults.at("commit:after-commit");
     } catch (error) {

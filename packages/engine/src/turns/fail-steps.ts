@@ -1,11 +1,10 @@
 // Steps that are under way when their turn ends: those that wait for results, and one that was begun. They end as failed, and
 // followers of the turn are told.
 
-import type { MessageRow } from "../outbox/messages.sql.ts";
 import type { Queryer } from "../sql/database.ts";
 import { FAIL_STEPS } from "./end-turn.sql.ts";
 import type { LedgerMeans } from "./ledger.ts";
-import { stepEvent } from "./turn-messages.ts";
+import { stepEvent, type TurnEvent } from "./turn-messages.ts";
 import type { TurnRow } from "./turn-row.ts";
 
 /** The caller writes the events. */
@@ -15,7 +14,7 @@ export const failSteps = async (
   epoch: number,
   error: string,
   means: LedgerMeans,
-): Promise<readonly MessageRow[]> => {
+): Promise<readonly TurnEvent[]> => {
   const rows = await tx.query<{ step_id: string; new_card_ids: readonly string[] }>(FAIL_STEPS, [
     turn.project_id,
     turn.agent_turn_id,

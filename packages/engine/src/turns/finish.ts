@@ -5,7 +5,7 @@
 import { CARD_TYPES, isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { FALLBACK_SOURCES } from "@toolplane/protocol/agents";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
-import type { Queryer } from "../sql/database.ts";
+import type { Queryer, Transaction } from "../sql/database.ts";
 import { claimLost, type HeldWork, holdWork } from "./claimed-work.ts";
 import { failSteps } from "./fail-steps.ts";
 import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
@@ -20,7 +20,7 @@ import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { viewOfEnd } from "./turn-reads.ts";
 import { chainOfHead, type TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
-import { createTurnWrites, errorText, storableJson, writeTurns } from "./turn-writes.ts";
+import { commitTurns, createTurnWrites, errorText, storableJson } from "./turn-writes.ts";
 import { bindTurns, READ_ENDINGS } from "./turns.sql.ts";
 
 interface FinishItem extends AgentKey {
@@ -169,7 +169,7 @@ export const createFinish = (deps: TurnDeps) => {
     return { ...createTurnWrites(), messages: [...messages] };
   };
 
-  const finishAll = async (tx: Queryer, items: readonly FinishItem[]) => {
+  const finishAll = async (tx: Transaction, items: readonly FinishItem[]) => {
     const held = await holdWork(
       tx,
       items.map(({ work, end }) => ({ work, stepId: end.stepId })),
@@ -215,18 +215,15 @@ export const createFinish = (deps: TurnDeps) => {
       if (item.end.stepId === undefined) parts.push(await endBegunStep(tx, one, planned.end, means));
       ended.push(...planned.ended);
     }
-    const written = await writeTurns(tx, mergeWrites(parts), deps);
+    await deps.faults.at("finish:before-commit");
+    const written = await commitTurns(tx, mergeWrites(parts), deps);
     return { outcomes, ended, rang: parts.length > 0, ...written };
   };
 
   const flush = async (items: readonly FinishItem[]): Promise<readonly Outcome[]> => {
-    const done = await deps.db.transaction(async (tx) => {
-      const finished = await finishAll(tx, items);
-      await deps.faults.at("finish:before-commit");
-      return finished;
-    });
+    const done = await deps.db.transaction((tx) => finishAll(tx, items));
     await deps.faults.at("finish:after-commit");
-    announce(deps, done);
+    announce(deps, { ...done, why: "work" });
     return done.outcomes;
   };
 

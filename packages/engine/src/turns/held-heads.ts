@@ -60,12 +60,14 @@ export interface Done {
   readonly rang: boolean;
   readonly unrung: number;
   readonly rung: readonly RungAgent[];
+  /** Every agent that is rung has a turn that waits for a place, and nothing else to do. */
+  readonly why?: "work" | undefined;
 }
 
 /** After the commit: tells waiting callers, rings the bells, and names agents that have no pool. */
 export const announce = (deps: Pick<TurnDeps, "doorbell" | "log" | "ended" | "bells">, done: Done): void => {
   for (const key of done.ended) deps.ended(key);
-  deps.bells.ring(done.rung);
+  deps.bells.ring(done.rung, done.why);
   if (done.rang) deps.doorbell.ring("messages");
   if (done.unrung > 0) deps.log.warn("an agent has no worker_target: no worker was rung, and its inbox waits");
 };

@@ -49,6 +49,10 @@ const LIVE_ROWS = rowsOf(`
      order by r.next_retry_at, r.created_at, r.inbox_id
      limit ${MAX_ROWS}`);
 
+const BEGUN_STEPS = `
+  (select json_agg(p.step_id) from state.steps p
+    where p.agent_turn_id = h.active_agent_turn_id and p.project_id = i.project_id and p.ended_at is null)`;
+
 export const QUEUED = rowsOf(queuedTurns);
 
 export interface LiveKey extends AgentKey {
@@ -65,12 +69,14 @@ const agents = setInput<LiveKey>([
 /** An agent with what it has to do, and what its turn waits for. */
 export const HOLD_AGENTS: Statement = {
   name: "turns.hold-agents",
+  holds: true,
   text: `
 select i.ord::int as ord, ${HELD_FLAGS}, ${HEAD_COLUMNS},
        (select a.worker_target from resource.agents a where a.project_id = i.project_id and a.agent_id = i.agent_id) as worker_target,
        ${LIVE_ROWS} as live,
        case when h.active_agent_turn_id is not null then ${turnOf("h.active_agent_turn_id")} end as turn,
-       case when h.status in ('suspended', 'running') then ${rowsOf(waitedCalls("h.active_agent_turn_id", "h.turn_epoch::bigint"))} end as calls
+       case when h.status in ('suspended', 'running') then ${rowsOf(waitedCalls("h.active_agent_turn_id", "h.turn_epoch::bigint"))} end as calls,
+       case when h.status in ('dispatched', 'running') then ${BEGUN_STEPS} end as begun_steps
   from ${agents.from} ${heldHead("skip locked")}
  order by i.ord`,
 };
@@ -105,11 +111,12 @@ select i.ord::int as ord, ${HELD_FLAGS}, ${HEAD_COLUMNS}, r.status as inbox_stat
  order by i.ord`;
 
 /** A turn with the row and the step that the worker names. */
-export const HOLD_WORK: Statement = { name: "turns.hold-work", text: holdWork("") };
+export const HOLD_WORK: Statement = { name: "turns.hold-work", holds: true, text: holdWork("") };
 
 /** The same, with the turns that wait for the agent. */
 export const HOLD_LAST_WORK: Statement = {
   name: "turns.hold-last-work",
+  holds: true,
   text: holdWork(`, ${QUEUED} as queue`),
 };
 

@@ -4,8 +4,7 @@
 import type { Card, JsonCaps } from "@toolplane/protocol";
 import { type ChainLink, extendChain, type Sha256 } from "../calls/turn-chain.ts";
 import { prepareCard } from "../cards/prepare-card.ts";
-import type { MessageRow } from "../outbox/messages.sql.ts";
-import type { TurnMeans } from "./turn-messages.ts";
+import type { TurnMeans, TurnMessage } from "./turn-messages.ts";
 import type { TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { createTurnWrites } from "./turn-writes.ts";
@@ -24,7 +23,7 @@ export interface Ledger {
   /** Everything said here, shown or not. */
   readonly said: string[];
   /** What tells of the turn's end: sent after everything else of this transaction. */
-  readonly last: MessageRow[];
+  readonly last: TurnMessage[];
 }
 
 export const openLedger = (turn: TurnRow, chain: ChainLink): Ledger => ({

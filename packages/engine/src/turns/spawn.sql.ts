@@ -120,6 +120,7 @@ const ASKED_ALIKE = "q.source_agent_id = i.source_agent_id and q.agent_id = i.ag
 // call, whose id is its call's.
 export const READ_SPAWN: Statement = {
   name: "turns.read-spawn",
+  holds: true,
   text: `
 select i.ord::int as ord, ${HELD_FLAGS}, case when h.version is not null then row_to_json(h) end as head, ${QUEUED} as queue, a.worker_target,
        p.status as project_status, a.status as agent_status, a.profile_box_id as roster_profile, a.display_name as roster_name,

@@ -29,7 +29,7 @@ import {
 import type { AgentKey, EndedKey, SpawnedTurn, SpawnRequest, Work } from "./turn.ts";
 import { agentKey } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
-import { createTurnWrites, NOTHING_WRITTEN, writeTurns } from "./turn-writes.ts";
+import { commitTurns, createTurnWrites, NOTHING_WRITTEN, type Written, writeTurns } from "./turn-writes.ts";
 import { bindAgents, ENSURE_HEADS } from "./turns.sql.ts";
 
 type Outcome = SpawnedTurn | Error;
@@ -178,7 +178,12 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
     };
   };
 
-  const spawnAll = async (tx: Queryer, items: readonly SpawnItem[], taken?: Taken[]): Promise<Spawned> => {
+  const spawnAll = async (
+    tx: Queryer,
+    items: readonly SpawnItem[],
+    write: (writes: TurnWrites) => Promise<Written>,
+    taken?: Taken[],
+  ): Promise<Spawned> => {
     const means = { ...meansOf(deps), claimSeconds: deps.claimSeconds };
     const { facts, plans } = await holdAndPlan(tx, items, means);
     const planned = plans.flatMap((plan, index) => ("row" in plan ? [{ plan, fact: facts[index] as SpawnFacts }] : []));
@@ -203,7 +208,7 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
       ended.push(...done.ended);
     }
     const writes = mergeWrites([...parts, { ...createTurnWrites(), spawned: [...rows.values()] }]);
-    const written = await writeTurns(tx, writes, deps);
+    const written = await write(writes);
     const outcomes = plans.map((plan) =>
       "row" in plan ? spawnedOf(rows.get(plan.row.agentTurnId) ?? plan.row) : plan,
     );
@@ -224,14 +229,16 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
     const taken: Taken[] = [];
     let isSent = false;
     try {
-      const spawned = await deps.db.transaction(async (tx) => {
-        const done = await spawnAll(tx, items, taken);
-        await deps.faults.at("spawn:before-commit");
-        isSent = true;
-        return done;
+      const spawned = await deps.db.transaction((tx) => {
+        const write = async (writes: TurnWrites): Promise<Written> => {
+          await deps.faults.at("spawn:before-commit");
+          isSent = true;
+          return commitTurns(tx, writes, deps);
+        };
+        return spawnAll(tx, items, write, taken);
       });
       await deps.faults.at("spawn:after-commit");
-      announce(deps, spawned);
+      announce(deps, { ...spawned, why: "work" });
       for (const { place, work } of taken.splice(0)) if (work !== undefined) place.take(work);
       return spawned.outcomes;
     } catch (error) {
@@ -262,7 +269,8 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
     prepare,
     async within(tx, request) {
       const item = prepare(request);
-      const { outcomes } = await spawnAll(tx, [item]).catch((error: unknown) => {
+      const write = (writes: TurnWrites): Promise<Written> => writeTurns(tx, writes, deps);
+      const { outcomes } = await spawnAll(tx, [item], write).catch((error: unknown) => {
         throw brokenRule(error) === OUTPUT_TAKEN ? outputTaken() : error;
       });
       const [outcome] = outcomes;

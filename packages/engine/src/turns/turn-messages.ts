@@ -27,13 +27,39 @@ export interface TurnMeans {
   readonly nowMs: number;
 }
 
-export const eventRow = (
+/** What a turn tells: packed with what else its transaction tells of it (pack-events.ts). */
+export interface TurnEvent {
+  readonly turn: TurnRow;
+  readonly epoch: number;
+  readonly kind: "state" | "step" | "task";
+  readonly msgType: string;
+  readonly messageId: string;
+  readonly payload: string;
+  readonly means: TurnMeans;
+}
+
+/** A message of a turn: an event, or a row as it is. */
+export type TurnMessage = TurnEvent | MessageRow;
+
+const SUBJECTS = { state: stateEventSubject, step: stepEventSubject, task: taskEventSubject };
+
+const scopeOf = (turn: TurnRow) => ({ projectId: turn.project_id, channelId: turn.channel_id });
+
+/** The event as a message of its own. */
+export const rowOfEvent = ({ turn, epoch, kind, msgType, messageId, payload, means }: TurnEvent): MessageRow =>
+  planEvent(
+    contextOfTurn(turn, epoch),
+    { subject: SUBJECTS[kind](scopeOf(turn), turn.agent_id), msgType, messageId, payload },
+    means,
+  );
+
+const planEvent = (
   context: CGContext,
   event: {
     readonly subject: string;
     readonly msgType: string;
     readonly messageId: string;
-    readonly payload: JsonObject;
+    readonly payload: string;
   },
   means: TurnMeans,
 ): MessageRow =>
@@ -44,11 +70,20 @@ export const eventRow = (
       msgType: event.msgType,
       sender: SENDER,
     }),
-    payload: canonicalText(event.payload),
+    payload: event.payload,
     messageId: event.messageId,
   });
 
-const scopeOf = (turn: TurnRow) => ({ projectId: turn.project_id, channelId: turn.channel_id });
+export const eventRow = (
+  context: CGContext,
+  event: {
+    readonly subject: string;
+    readonly msgType: string;
+    readonly messageId: string;
+    readonly payload: JsonObject;
+  },
+  means: TurnMeans,
+): MessageRow => planEvent(context, { ...event, payload: canonicalText(event.payload) }, means);
 
 /** `more` tells two events of one state and epoch apart. */
 export const stateEvent = (
@@ -60,7 +95,7 @@ export const stateEvent = (
     readonly more?: string;
   },
   means: TurnMeans,
-): MessageRow => {
+): TurnEvent => {
   const payload: StateEvent = {
     agent_id: turn.agent_id,
     agent_turn_id: turn.agent_turn_id,
@@ -71,16 +106,15 @@ export const stateEvent = (
     ...(state.metadata === undefined ? {} : { metadata: state.metadata }),
   };
   const more = state.more === undefined ? "" : `:${state.more}`;
-  return eventRow(
-    contextOfTurn(turn, state.epoch),
-    {
-      subject: stateEventSubject(scopeOf(turn), turn.agent_id),
-      msgType: "AgentStatePayload",
-      messageId: `${turn.agent_turn_id}:state:${state.epoch}:${state.status}${more}`,
-      payload: payload as JsonObject,
-    },
+  return {
+    turn,
+    epoch: state.epoch,
+    kind: "state",
+    msgType: "AgentStatePayload",
+    messageId: `${turn.agent_turn_id}:state:${state.epoch}:${state.status}${more}`,
+    payload: canonicalText(payload as JsonObject),
     means,
-  );
+  };
 };
 
 export const stepEvent = (
@@ -93,7 +127,7 @@ export const stepEvent = (
     readonly newCardIds?: readonly string[] | undefined;
   },
   means: TurnMeans,
-): MessageRow => {
+): TurnEvent => {
   const payload: StepEvent = {
     agent_turn_id: turn.agent_turn_id,
     step_id: step.stepId,
@@ -101,16 +135,15 @@ export const stepEvent = (
     ...(step.metadata === undefined ? {} : { metadata: step.metadata }),
     ...(step.newCardIds === undefined ? {} : { new_card_ids: [...step.newCardIds] }),
   };
-  return eventRow(
-    contextOfTurn(turn, epoch),
-    {
-      subject: stepEventSubject(scopeOf(turn), turn.agent_id),
-      msgType: "AgentStepPayload",
-      messageId: `${turn.agent_turn_id}:${step.stepId}:${step.phase}`,
-      payload: payload as JsonObject,
-    },
+  return {
+    turn,
+    epoch,
+    kind: "step",
+    msgType: "AgentStepPayload",
+    messageId: `${turn.agent_turn_id}:${step.stepId}:${step.phase}`,
+    payload: canonicalText(payload as JsonObject),
     means,
-  );
+  };
 };
 
 export const taskEvent = (
@@ -126,7 +159,7 @@ export const taskEvent = (
     readonly chainHead: string;
   },
   means: TurnMeans,
-): MessageRow => {
+): TurnEvent => {
   const payload: TaskEvent = {
     agent_turn_id: turn.agent_turn_id,
     status: task.status,
@@ -138,16 +171,15 @@ export const taskEvent = (
     stats: task.stats,
     chain_head: task.chainHead,
   };
-  return eventRow(
-    contextOfTurn(turn, epoch),
-    {
-      subject: taskEventSubject(scopeOf(turn), turn.agent_id),
-      msgType: "AgentTaskPayload",
-      messageId: `${turn.agent_turn_id}:task`,
-      payload: payload as JsonObject,
-    },
+  return {
+    turn,
+    epoch,
+    kind: "task",
+    msgType: "AgentTaskPayload",
+    messageId: `${turn.agent_turn_id}:task`,
+    payload: canonicalText(payload as JsonObject),
     means,
-  );
+  };
 };
 
 export const wakeupOf = (

@@ -5,6 +5,7 @@ import { MESSAGE_COLUMNS, type MessageRow } from "../outbox/messages.sql.ts";
 import type { InputFields } from "../sql/input.sql.ts";
 import type { SpawnRow } from "./spawn.sql.ts";
 import type { AgentKey } from "./turn.ts";
+import type { TurnMessage } from "./turn-messages.ts";
 
 /** A card of a turn is a link of its chain, and never a candidate. */
 export interface TurnCardRow extends Omit<CardRow, "candidate"> {
@@ -234,6 +235,22 @@ export const applied: InputFields<AppliedCall> = [
 
 export const messages: InputFields<MessageRow> = MESSAGE_COLUMNS;
 
+/** Events of one turn in one row (pack-events.ts). */
+export interface ParcelRow extends Omit<MessageRow, "messageId"> {
+  readonly events: number;
+}
+
+export const parcels: InputFields<ParcelRow> = [
+  ["category", "text"],
+  ["projectId", "text"],
+  ["subject", "text"],
+  ["component", "text"],
+  ["target", "text"],
+  ["headers", "text"],
+  ["payload", "text"],
+  ["events", "integer"],
+];
+
 export interface Wakeup {
   readonly projectId: string;
   readonly agentId: string;
@@ -265,6 +282,13 @@ export interface TurnWrites {
   readonly changes: InboxChange[];
   readonly arrivals: InboxInsert[];
   readonly applied: AppliedCall[];
-  readonly messages: MessageRow[];
+  /** What is told; events are packed into parcels when it is written. */
+  readonly messages: TurnMessage[];
   readonly wakeups: Wakeup[];
+}
+
+/** The same as it is written. */
+export interface PackedWrites extends Omit<TurnWrites, "messages"> {
+  readonly messages: readonly MessageRow[];
+  readonly parcels: readonly ParcelRow[];
 }

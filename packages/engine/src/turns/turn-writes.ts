@@ -1,8 +1,9 @@
 // What one transaction will write about turns: collected during the decision, written by one statement.
 
 import { type JsonValue, storableText } from "@toolplane/protocol";
-import type { Queryer } from "../sql/database.ts";
+import type { Queryer, Transaction } from "../sql/database.ts";
 import type { RungAgent } from "./agent-bells.ts";
+import { packEvents } from "./pack-events.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { writeStatement } from "./write-turns.sql.ts";
 
@@ -35,12 +36,21 @@ export interface Written {
 
 export const NOTHING_WRITTEN: Written = { unrung: 0, rung: [] };
 
-export const writeTurns = async (tx: Queryer, writes: TurnWrites, means: WriteMeans): Promise<Written> => {
-  const plan = writeStatement(writes, means.external);
+/** What a transaction has written last, with its commit. */
+export const commitTurns = (tx: Transaction, writes: TurnWrites, means: WriteMeans): Promise<Written> =>
+  writeTurns({ query: tx.last }, writes, means);
+
+export const writeTurns = async (
+  tx: Pick<Queryer, "query">,
+  writes: TurnWrites,
+  means: WriteMeans,
+): Promise<Written> => {
+  const packed = { ...writes, ...packEvents(writes.messages) };
+  const plan = writeStatement(packed, means.external);
   if (plan === undefined) return NOTHING_WRITTEN;
   const [row] = await tx.query<{ unrung: number; rung: readonly RungAgent[] | null }>(
     plan.statement,
-    plan.bind(writes, means.protocolVersion),
+    plan.bind(packed, means.protocolVersion),
   );
   return { unrung: row?.unrung ?? 0, rung: row?.rung ?? [] };
 };

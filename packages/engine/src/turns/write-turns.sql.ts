@@ -10,13 +10,13 @@
 import type { Statement } from "../sql/database.ts";
 import { type InputFields, type SetInput, setInput } from "../sql/input.sql.ts";
 import { SPAWN_COLUMNS, spawnParts } from "./spawn.sql.ts";
-import type { TurnWrites } from "./turn-write-rows.sql.ts";
+import type { PackedWrites } from "./turn-write-rows.sql.ts";
 import * as rows from "./turn-write-rows.sql.ts";
 
 const textArray = (json: string): string => `array(select json_array_elements_text(${json}::json))`;
 
-type Part = keyof TurnWrites;
-type PartRow<Name extends Part> = TurnWrites[Name][number];
+type Part = keyof PackedWrites;
+type PartRow<Name extends Part> = PackedWrites[Name][number];
 
 interface PartText<Row> {
   /** In the statement's name. */
@@ -186,6 +186,17 @@ told as (
       on conflict (project_id, message_id) where message_id is not null do nothing
 )`,
   },
+  parcels: {
+    letter: "p",
+    columns: rows.parcels,
+    text: (from) => `
+packed as (
+  insert into bus.messages (category, project_id, subject, component, target, headers, payload, events)
+  select category, project_id, subject, component, target, headers, payload, events
+    from ${from}
+   order by ord
+)`,
+  },
   wakeups: {
     letter: "w",
     columns: rows.wakeups,
@@ -214,7 +225,7 @@ const ORDER = Object.keys(PARTS) as readonly Part[];
 
 interface Assembled {
   readonly statement: Statement;
-  readonly bind: (writes: TurnWrites, protocolVersion: string) => unknown[];
+  readonly bind: (writes: PackedWrites, protocolVersion: string) => unknown[];
 }
 
 const ANSWER = `
@@ -251,7 +262,7 @@ const assemble = (parts: readonly Part[], external: boolean): Assembled => {
 const assembled = new Map<string, Assembled>();
 
 /** The statement for the lists that have rows; undefined when none has. */
-export const writeStatement = (writes: TurnWrites, external: boolean): Assembled | undefined => {
+export const writeStatement = (writes: PackedWrites, external: boolean): Assembled | undefined => {
   const parts = ORDER.filter((part) => writes[part].length > 0);
   if (parts.length === 0) return undefined;
   const name = `${parts.join("-")}/${external}`;

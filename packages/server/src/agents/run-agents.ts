@@ -31,7 +31,7 @@ export interface RunningAgents {
 }
 
 /** Thinking is mostly waiting for a model. */
-const CONCURRENCY = 64;
+const CONCURRENCY = 256;
 
 export const runAgents = async (options: RunAgentsOptions): Promise<RunningAgents> => {
   const { engine, log, envSource, egressAllow } = options;

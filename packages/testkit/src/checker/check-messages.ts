@@ -19,6 +19,14 @@ const checkDelivered = (facts: Facts): Found => {
     .map(({ message }) => ["lost", `message ${message} was published and nobody got it`]);
 };
 
+/** Ids of events are made of what they report: the same one twice is a thing told twice. */
+const checkToldOnce = (facts: Facts): Found => {
+  const named = facts.tables.messages.filter(({ category, message_id }) => category === "evt" && message_id !== null);
+  return [...groupBy(named, ({ message_id }) => message_id ?? "")].flatMap(
+    ([id, rows]): Found => (rows.length === 1 ? [] : [["doubled", `${id} was told ${rows.length} times`]]),
+  );
+};
+
 const checkLeft = (facts: Facts): Found => {
   const waiting = facts.tables.messages.filter(({ category }) => facts.carrier === "external" || category === "cmd");
   return waiting.map(({ id, subject }) => ["unsent", `message ${id} to ${subject} has not left`] as const);
@@ -74,6 +82,7 @@ const checkReplays = (facts: Facts): Found => {
 
 export const checkMessages = (facts: Facts): Found => [
   ...checkDelivered(facts),
+  ...checkToldOnce(facts),
   ...checkLeft(facts),
   ...(facts.wakeupsJournaled ? checkRung(facts) : []),
   ...checkBuried(facts),

@@ -37,7 +37,10 @@ export const READ_DEAD_LETTERS = `
 select project_id, dead_letter_id, kind, tool_call_id, code, replayed_as from state.dead_letters`;
 
 /** Events stay in the log on the postgres bus; everything else that is here has not left. */
-export const READ_MESSAGES = "select id::text, category, subject, message_id, payload from bus.messages";
+export const READ_MESSAGES = `
+select id::text, category, subject, message_id, payload from bus.messages where category = 'cmd'
+union all
+select id::text, 'evt', subject, message_id, payload from bus.events where not sent`;
 
 /** In the order of the log. Events that share a row are its lines; the last field of a line is the event. */
 export const READ_CALL_EVENTS = `
