@@ -1,5 +1,6 @@
 // What a lone call costs in statements where NATS carries its command and its events: pinned.
 
+import { systemClock } from "@toolplane/engine";
 import { defineTool } from "@toolplane/sdk";
 import { countStatements } from "@toolplane/testkit";
 import { expect, test } from "vitest";
@@ -7,10 +8,22 @@ import { openWorld } from "./world.ts";
 
 /** What a call leaves to be done after its answer is counted with the next one. */
 const ROUNDS = 5;
-/** On a busy machine a batch of the relay may fall apart in two: the best of a few windows counts. */
+/** A call may be answered while the relay is at the batch of its lease: the best of a few windows counts. */
 const WINDOWS = 5;
 /** Dispatch, lease and settlement, and one of the relay for what each of them told; one to spare. */
 const MOST = 7;
+
+const untilAborted = (signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal?.aborted === true) resolve();
+    signal?.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+/** Nothing is done because a second or less is over: what is counted was rung for. */
+const patient = {
+  ...systemClock,
+  sleep: (ms: number, signal?: AbortSignal) => (ms <= 1_000 ? untilAborted(signal) : systemClock.sleep(ms, signal)),
+};
 
 const echo = defineTool({
   name: "echo",
@@ -21,7 +34,7 @@ const echo = defineTool({
 });
 
 test("[ENG-few-8] over NATS a lone call takes seven statements at most, none reads it, and services of other targets do not look", async () => {
-  await using world = await openWorld({ watchdog: false });
+  await using world = await openWorld({ watchdog: false, clock: patient });
   const { engine, test: t } = world;
   await using _serving = await world.serve([echo], { target: "few" });
   const over = new AbortController();
@@ -32,13 +45,12 @@ test("[ENG-few-8] over NATS a lone call takes seven statements at most, none rea
   for (let window = 0; window < WINDOWS && (window === 0 || best.length > MOST * ROUNDS); window++) {
     const counted = countStatements([engine]);
     for (let round = 0; round < ROUNDS; round++) expect((await call()).status).toBe("success");
-    const names = counted.names();
+    // Rings to other processes are no part of the call; without the time it takes to know that there are none they are sent.
+    const names = counted.names().filter((name) => name !== "notify");
     if (window === 0 || names.length < best.length) best = names;
   }
   expect(best.length, best.join(" ")).toBeLessThanOrEqual(MOST * ROUNDS);
-  expect(best.filter((name) => name === "calls.read")).toEqual([]);
-  // By itself it looks once a second.
-  expect(best.filter((name) => name === "calls.projects-with-work").length).toBeLessThanOrEqual(1);
+  expect(best.filter((name) => ["calls.read", "calls.projects-with-work"].includes(name))).toEqual([]);
   over.abort();
   await bundled;
 });

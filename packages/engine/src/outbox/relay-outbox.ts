@@ -213,7 +213,6 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     const values = [most, claimId, claimMs, before.ids, before.claimId];
     const answer = await db.query<RelayRow | RelayNews>(CARRY_OUTBOX, values);
     carrying.published = NOTHING;
-    published += before.ids.length;
     const news = answer.find((row): row is RelayNews => !isMessage(row));
     if (news !== undefined && news.answered.length > 0) watch?.answered(news.answered);
     if (before.ids.length > 0) await faults.at("relay:after-mark");
@@ -239,6 +238,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     await faults.at("relay:after-publish");
     const errors = errorsOf(rows, outcomes);
     const done = messages.filter(({ id }) => !errors.has(id));
+    published += done.length;
     if (done.length > 0) carrying.published = { claimId, ids: done.map(({ id }) => id) };
     const failures = messages.flatMap((row): readonly Failure[] => {
       const outcome = errors.get(row.id);
