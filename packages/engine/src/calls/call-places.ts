@@ -9,6 +9,7 @@ import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { TargetKey } from "../sessions/session-targets.ts";
+import type { CallFacts } from "./call.ts";
 import { factsOfMade } from "./call-columns.sql.ts";
 import type { DispatchedRow, DispatchRow } from "./dispatch.sql.ts";
 import type { SayDropped } from "./dropped-arguments.ts";
@@ -43,9 +44,10 @@ export interface CallPlacesDeps {
   readonly faults: Faults;
   readonly doorbell: Doorbell;
   readonly leaseSeconds: number;
-  readonly republishSeconds: number | null;
   readonly handover: Pick<Handover, "reserve">;
   readonly remember: (leased: LeasedCall) => void;
+  /** Facts of a call whose service will ask for it by its id, as one that takes commands from a bus does. */
+  readonly expect: (facts: CallFacts) => void;
   /** Calls under these leases were never handed to a service. */
   readonly giveBack: (leaseIds: readonly string[]) => void;
   /** Calls stand in the queue of these targets. */
@@ -82,7 +84,10 @@ export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
     if (call !== undefined && call.dropped.length > 0) deps.sayDropped(row, call.dropped);
     deps.observe(row, call?.beginsTrace === true ? NEW_TRACE : NEW);
     const leased = leasedAtBirth(row, answer);
-    if (leased === undefined) return undefined;
+    if (leased === undefined) {
+      if (row.commandPayload !== null) deps.expect(factsOfMade(row));
+      return undefined;
+    }
     deps.remember(leased);
     deps.observe({ ...row, status: "running" });
     return leased;
@@ -119,10 +124,10 @@ export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
     ring(queued, isLimited) {
       if (queued.length === 0) return;
       const isApart = isLimited || queued.some(({ session, pin }) => session !== null || pin !== null);
-      // A bus beside the database has its relay listen to the bell. Calls of sessions, pinned and limited calls are looked for only
-      // where this bell said that there are some.
-      if (deps.republishSeconds !== null || isApart) {
-        deps.doorbell.ring(isApart ? "sessions" : "queued");
+      // Calls of sessions, pinned and limited calls are looked for only where this bell said that there are some. The relay to a bus
+      // beside the database has heard of the events already.
+      if (isApart) {
+        deps.doorbell.ring("sessions");
         return;
       }
       deps.offer(queued);

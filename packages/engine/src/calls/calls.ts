@@ -158,6 +158,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     ...deps,
     handover,
     remember,
+    expect: known.remember,
     giveBack: unheard.giveBack,
     offer,
     sayDropped: createSayDropped(deps.log),

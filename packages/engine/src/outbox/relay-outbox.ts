@@ -1,8 +1,8 @@
 // The relay: carries the outbox to an external bus. Any number may run at once, in any number of processes.
 //   RO1. Claim, publish with a message id, delete: in this order. When a relay dies in between, its claim lapses, and the same
-//       message is published again under the same id, so the bus can recognise it. A batch costs two round trips of the
-//       database, and new messages meanwhile are the next batch: the busier it is, the less a message costs. Claims are short
-//       and are extended while a slow bus is waited for, so messages of a dead process are soon free.
+//       message is published again under the same id, so the bus can recognise it. Nobody waits for the deletion: it goes with
+//       the claim of the next batch, so a batch costs one round trip of the database, and new messages meanwhile are the next
+//       batch. Claims are short and are extended while a slow bus is waited for, so messages of a dead process are soon free.
 //   RO2. A message that the bus refuses for good becomes a dead letter; every other is tried without end (I3). A parcel of
 //       events is buried only when all that is left of it is refused for good.
 //   RO3. A message that cannot be published does not hold up the others: the messages of a failed batch are tried one by one.
@@ -18,20 +18,11 @@ import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Database } from "../sql/database.ts";
-import {
-  BURY_REFUSED,
-  CLAIM_OUTBOX,
-  EXTEND_CLAIM,
-  MARK_PUBLISHED,
-  NEXT_DUE,
-  PUT_OFF,
-  type PublishedRow,
-  type RelayRow,
-} from "./relay.sql.ts";
+import { BURY_REFUSED, CARRY_OUTBOX, EXTEND_CLAIM, PUT_OFF, type RelayNews, type RelayRow } from "./relay.sql.ts";
 
 export interface RelayWatch {
   /** Commands have left whose calls were already started without them. */
-  answered(receivers: PublishedRow["answered"]): void;
+  answered(receivers: RelayNews["answered"]): void;
   /** The bus answers again. */
   recovered(): void;
 }
@@ -76,6 +67,9 @@ const DEFAULT_CLAIM_MS = 3_000;
 const EXTENSIONS = 3;
 const DEFAULT_LOOK_AGAIN_MS = 5_000;
 
+/** How long what was published waits for the next batch to be deleted with. */
+const DELETE_WITHIN_MS = 100;
+
 /** A row that is due and was not claimed a moment ago is just being claimed by another relay. */
 const LEAST_WAIT_MS = 20;
 
@@ -110,6 +104,27 @@ interface Failure {
   readonly row: RelayRow;
   readonly error: unknown;
 }
+
+/** What has left and is still in the outbox, under its claim. */
+interface Published {
+  readonly claimId: string;
+  readonly ids: readonly string[];
+}
+
+const NOTHING: Published = { claimId: "", ids: [] };
+
+/** One that carries batches: each deletes what it published itself. */
+interface Carrying {
+  published: Published;
+}
+
+interface Look {
+  /** How long to wait for the next look; rings shorten the wait unless the bus is away. */
+  readonly waitMs: number;
+  readonly came: "nothing" | "through" | "back";
+}
+
+const isMessage = (row: RelayRow | RelayNews): row is RelayRow => row.id !== null;
 
 const isFinal = (error: unknown): boolean => isToolplaneError(error) && error.retry === "never";
 
@@ -192,25 +207,29 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     return Math.min(...due);
   };
 
-  /** In how many ms the next row is due; it may have become due a moment ago. */
-  const markPublished = async (rows: readonly RelayRow[], claimId: string): Promise<number> => {
-    if (rows.length === 0) return Number.POSITIVE_INFINITY;
-    const [marked] = await db.query<PublishedRow>(MARK_PUBLISHED, [rows.map(({ id }) => id), claimId]);
-    published += rows.length;
-    if (marked !== undefined && marked.answered.length > 0) watch?.answered(marked.answered);
-    return Math.max(0, marked?.due_ms ?? Number.POSITIVE_INFINITY);
+  /** Claims the next batch and deletes the one before. */
+  const claim = async (carrying: Carrying, claimId: string, most: number) => {
+    const { published: before } = carrying;
+    const values = [most, claimId, claimMs, before.ids, before.claimId];
+    const answer = await db.query<RelayRow | RelayNews>(CARRY_OUTBOX, values);
+    carrying.published = NOTHING;
+    const news = answer.find((row): row is RelayNews => !isMessage(row));
+    if (news !== undefined && news.answered.length > 0) watch?.answered(news.answered);
+    if (before.ids.length > 0) await faults.at("relay:after-mark");
+    const dueMs = Math.max(LEAST_WAIT_MS, news?.due_ms ?? Number.POSITIVE_INFINITY);
+    return { rows: answer.filter(isMessage), dueAt: clock.now() + dueMs };
   };
 
-  const nextDueMs = async (): Promise<number> => {
-    const [next] = await db.query<{ due_ms: number }>(NEXT_DUE);
-    return Math.max(LEAST_WAIT_MS, next?.due_ms ?? Number.POSITIVE_INFINITY);
+  /** What was published and found no next batch; if it fails, the claim lapses and the messages are sent once more. */
+  const deletePublished = async (carrying: Carrying): Promise<void> => {
+    if (carrying.published.ids.length > 0) await claim(carrying, ids.uuid(), 0).catch(() => {});
   };
 
-  /** The outcome of a look, and how long to wait for the next; rings shorten the wait unless the bus is away. */
-  const carry = async (): Promise<{ readonly waitMs: number; readonly came: "nothing" | "through" | "back" }> => {
+  const carry = async (carrying: Carrying): Promise<Look> => {
     const claimId = ids.uuid();
-    const rows = await db.query<RelayRow>(CLAIM_OUTBOX, [batch, claimId, claimMs]);
-    if (rows.length === 0) return { waitMs: Math.min(lookAgainMs, await nextDueMs()), came: "nothing" };
+    const { rows, dueAt } = await claim(carrying, claimId, batch);
+    const waitMs = (most: number): number => Math.max(0, Math.min(dueAt - clock.now(), most, lookAgainMs));
+    if (rows.length === 0) return { waitMs: waitMs(lookAgainMs), came: "nothing" };
     const messages = firstsOf(rows);
     // More than one batch waits: while this one is on its way, the next is claimed (20,000 messages: two thirds of the time).
     if (messages.length === batch) helping ??= help();
@@ -219,12 +238,13 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     await faults.at("relay:after-publish");
     const errors = errorsOf(rows, outcomes);
     const done = messages.filter(({ id }) => !errors.has(id));
+    published += done.length;
+    if (done.length > 0) carrying.published = { claimId, ids: done.map(({ id }) => id) };
     const failures = messages.flatMap((row): readonly Failure[] => {
       const outcome = errors.get(row.id);
       return outcome === undefined ? [] : [{ row, error: outcome.error }];
     });
     const due = await Promise.all([
-      markPublished(done, claimId),
       bury(
         failures.filter(({ error }) => isFinal(error)),
         claimId,
@@ -234,23 +254,28 @@ export const relayOutbox = (options: RelayOptions): Relay => {
         claimId,
       ),
     ]);
-    await faults.at("relay:after-mark");
     batches++;
     const isBack = done.length === 0 && failures.some(({ error }) => !isFinal(error) && !isUnheard(error));
-    return { waitMs: messages.length < batch ? Math.min(...due, lookAgainMs) : 0, came: isBack ? "back" : "through" };
+    const deleteMs = done.length === 0 ? Number.POSITIVE_INFINITY : Math.min(DELETE_WITHIN_MS, claimMs / EXTENSIONS);
+    return {
+      waitMs: messages.length < batch ? waitMs(Math.min(...due, deleteMs)) : 0,
+      came: isBack ? "back" : "through",
+    };
   };
 
   /** Carries in parallel to the loop while batches are full; the loop itself meets every error. */
   const help = async (): Promise<void> => {
+    const carrying: Carrying = { published: NOTHING };
     try {
       let isBusy = true;
       while (isBusy && !stopping.signal.aborted) {
-        const { waitMs, came } = await carry();
+        const { waitMs, came } = await carry(carrying);
         isBusy = came === "through" && waitMs === 0;
       }
     } catch (error) {
       log.warn("a batch of the outbox could not be relayed", { code: codeOf(error) });
     } finally {
+      await deletePublished(carrying);
       helping = undefined;
     }
   };
@@ -266,7 +291,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     }
   };
 
-  const follow = async ({ waitMs, came }: Awaited<ReturnType<typeof carry>>): Promise<void> => {
+  const follow = async ({ waitMs, came }: Look): Promise<void> => {
     if (came === "back") {
       outages++;
       return clock.sleep(backoff(RETRY_MS, outages), stopping.signal);
@@ -280,11 +305,12 @@ export const relayOutbox = (options: RelayOptions): Relay => {
 
   const loop = async (): Promise<void> => {
     await prepare();
+    const carrying: Carrying = { published: NOTHING };
     let failures = 0;
     while (!stopping.signal.aborted) {
       alarm.rest();
       try {
-        const next = await carry();
+        const next = await carry(carrying);
         failures = 0;
         await follow(next);
       } catch (error) {
@@ -293,6 +319,7 @@ export const relayOutbox = (options: RelayOptions): Relay => {
         await clock.sleep(backoff(RETRY_MS, failures), stopping.signal);
       }
     }
+    await deletePublished(carrying);
   };
 
   const stopListening = RINGS.map((kind) =>

@@ -19,55 +19,28 @@ export interface RelayRow {
 // ids (RO1). So neither waits for the disk.
 const DURABILITY = "durability as materialized (select set_config('synchronous_commit', 'off', true))";
 
-/** In the order in which they became due, so that delayed rows are not read. $1 limit, $2 claim id, $3 claim time in ms. */
-export const CLAIM_OUTBOX = {
-  name: "outbox_claim",
-  text: `
-with ${DURABILITY},
-picked as (
-  select id from bus.messages where available_at <= now() order by available_at, id limit $1 for update skip locked),
-claimed as (
-  update bus.messages m
-     set claim_id = $2::text, available_at = now() + $3::float8 * interval '1 millisecond', deliveries = m.deliveries + 1
-    from durability
-   where m.id = any(array(select p.id from picked p))
-  returning m.id, m.subject, m.headers, m.payload, m.events, m.message_id, m.deliveries,
-            (extract(epoch from m.created_at) * 1000000)::bigint::text as written_at)
-select c.id, e.part, e.subject, e.headers, e.payload, coalesce(e.message_id, c.message_id) as message_id, c.deliveries, c.written_at
-  from claimed c
- cross join lateral (${eventParts("c")}) e
- order by c.id, e.part`,
-};
-
-// In how many ms the next one is due; null when there is none.
-const DUE_MS = `
-  select (extract(epoch from m.available_at - now()) * 1000)::float8 as due_ms
-    from bus.messages m where m.available_at < 'infinity'`;
-
-/** Asked after a look that found nothing, so one may be due already. */
-export const NEXT_DUE = {
-  name: "outbox_next_due",
-  text: `${DUE_MS} order by m.available_at, m.id limit 1`,
-};
-
-export interface PublishedRow {
+/** The last row of an answer, with what was learned beside the messages. */
+export interface RelayNews {
+  readonly id: null;
+  /** In how many ms the next message is due; null when there is none, or when the batch is full. */
   readonly due_ms: number | null;
   /** Receivers of commands whose calls are no longer queued: [component, project, target] of each. */
   readonly answered: readonly (readonly [string, string, string])[];
 }
 
-// A claim that lapsed meanwhile has another id: what its new holder publishes is the new holder's to mark.
+// A claim that lapsed meanwhile has another id: what its new holder publishes is the new holder's to take away.
 // A call that was claimed before its command had left is seen here, one that is claimed later sees its command on the bus.
 /**
- * What a batch published: commands are gone, events move to those that have left. Says when the next row is due, so that
- * a batch costs two round trips. $1 ids, $2 claim id.
+ * What the batch before published is taken away: commands are gone, events move to those that have left. And the next batch is
+ * claimed, in the order in which messages became due, so that delayed rows are not read. $1 limit, $2 claim id, $3 claim time in ms,
+ * $4 ids of what was published, $5 the id of its claim.
  */
-export const MARK_PUBLISHED = {
-  name: "outbox_mark_published",
+export const CARRY_OUTBOX = {
+  name: "outbox_carry",
   text: `
 with ${DURABILITY},
 gone as (
-  delete from bus.messages m using durability where m.id = any($1::bigint[]) and m.claim_id = $2::text
+  delete from bus.messages m using durability where m.id = any($4::bigint[]) and m.claim_id = $5::text
   returning m.xid, m.id, m.category, m.project_id, m.component, m.target, m.subject, m.headers, m.payload, m.events, m.created_at),
 sent as (
   insert into bus.sent_events (xid, id, project_id, subject, headers, payload, events, created_at)
@@ -81,9 +54,30 @@ answered as (
       where c.project_id = g.project_id and c.tool_call_id = g.tool_call_id and c.status <> 'queued'
      offset 0) over
    where not exists (select from state.live_calls q
-                      where q.project_id = g.project_id and q.tool_call_id = g.tool_call_id and q.status = 'queued' offset 0))
-select (${DUE_MS} and m.id <> all($1::bigint[]) order by m.available_at, m.id limit 1) as due_ms,
-       (select coalesce(json_agg(json_build_array(a.component, a.project_id, a.target)), '[]') from answered a) as answered`,
+                      where q.project_id = g.project_id and q.tool_call_id = g.tool_call_id and q.status = 'queued' offset 0)),
+picked as materialized (
+  select id from bus.messages where available_at <= now() and claim_id is distinct from $5::text
+   order by available_at, id limit $1 for update skip locked),
+claimed as (
+  update bus.messages m
+     set claim_id = $2::text, available_at = now() + $3::float8 * interval '1 millisecond', deliveries = m.deliveries + 1
+    from durability
+   where m.id = any(array(select p.id from picked p))
+  returning m.id, m.subject, m.headers, m.payload, m.events, m.message_id, m.deliveries,
+            (extract(epoch from m.created_at) * 1000000)::bigint::text as written_at)
+select c.id, e.part, e.subject, e.headers, e.payload, coalesce(e.message_id, c.message_id) as message_id, c.deliveries, c.written_at,
+       null::float8 as due_ms, null::json as answered
+  from claimed c
+ cross join lateral (${eventParts("c")}) e
+union all
+select null, 0, '', '', '', null, 0, '',
+       case when (select count(*) from picked) < $1 then (
+         select (extract(epoch from m.available_at - now()) * 1000)::float8
+           from bus.messages m
+          where m.available_at < 'infinity' and m.claim_id is distinct from $5::text and m.id not in (select id from picked)
+          order by m.available_at, m.id limit 1) end,
+       (select coalesce(json_agg(json_build_array(a.component, a.project_id, a.target)), '[]') from answered a)
+ order by 1, 2`,
 };
 
 // A claim that lapsed has another id by now, and then none of these does anything. $1 ids, $2 claim id.

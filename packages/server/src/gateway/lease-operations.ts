@@ -7,16 +7,7 @@ import { z } from "zod";
 import { type StoredCard, storedCardBody } from "../cards/card-body.ts";
 import { type BodyOf, text, time, timeOrNull } from "../http/answers.ts";
 import { claimFields } from "./claim-calls.ts";
-import {
-  checkAsker,
-  factsFor,
-  keyOf,
-  ok,
-  operation,
-  plainText,
-  refuseTarget,
-  traceparentOf,
-} from "./service-request.ts";
+import { factsFor, keyOf, ok, operation, plainText, refuseTarget, traceparentOf } from "./service-request.ts";
 
 /** It becomes part of the lease's id, beside the call's. */
 const MAX_TICKET_LENGTH = 64;
@@ -108,14 +99,12 @@ export const lease = operation({
   async run(request) {
     const { engine, body } = request;
     const key = keyOf(request);
-    const view = checkAsker(request, await engine.calls.get(key));
-    checkCallTrace(traceparentOf(request), view);
-    checkLeasePayload(body, view);
-    const { ticket, definitions, holder = `${view.actorId} (nats)` } = body;
-    const wasSent = view.plain && view.leaseId === null;
-    const mayBeOurs = (ticket !== undefined || wasSent) && view.status === "running";
-    if (view.status !== "queued" && !mayBeOurs) throw notLeased(key.toolCallId, view.status);
-    const { agentTurnId, callCardId, target } = view;
+    // From memory where the call was made here. How it stands is read only when it cannot be leased.
+    const facts = await factsFor(request);
+    checkCallTrace(traceparentOf(request), facts);
+    checkLeasePayload(body, facts);
+    const { agentTurnId, callCardId, target } = facts;
+    const { ticket, definitions, holder = `${facts.actorId} (nats)` } = body;
     const asked = { ...key, agentTurnId, callCardId, target, holder, ticket, definitions };
     const leased = await engine.calls.lease(asked).catch(async (error: unknown) => {
       if (!isToolplaneError(error) || error.code !== "lease_lost") throw error;

@@ -97,7 +97,7 @@ const mayServe = (caller: ServiceCaller, { actorId, target }: Pick<CallFacts, "a
 export const keyOf = ({ projectId, toolCallId }: CallKey): CallKey => ({ projectId, toolCallId });
 
 /** Checks that the caller may ask about this call, and that its headers are true. */
-export const checkAsker = <Call extends CallFacts>({ caller, headers }: ServiceRequest<unknown>, call: Call): Call => {
+const checkAsker = <Call extends CallFacts>({ caller, headers }: ServiceRequest<unknown>, call: Call): Call => {
   mayServe(caller, call);
   checkCallIdentity(headers, call);
   return call;
