@@ -1,6 +1,6 @@
 // Bad input, each a typed result; where nothing may happen, the whole database is compared before and after.
 
-import { systemClock } from "@toolplane/engine";
+import { type LeasedCall, systemClock } from "@toolplane/engine";
 import { codeOf, dispatchAndClaim, fingerprint, resultFor, startTestEngine, type TestEngine } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 
@@ -158,7 +158,10 @@ test("[ENG-flush-bytes] large arguments and results travel in small flushes, tex
   const large = { parts: ["x".repeat(700_000)] };
   const ask = { projectId: t.projectId, toolName: "safe", arguments: large };
   await Promise.all(Array.from({ length: 24 }, () => calls.dispatch(ask)));
-  const leased = await calls.claim({ projectId: t.projectId, target: "test", holder: "h", max: 24 });
+  const leased: LeasedCall[] = [];
+  // A claim takes some megabytes.
+  while (leased.length < 24)
+    leased.push(...(await calls.claim({ projectId: t.projectId, target: "test", holder: "h", max: 24 }, 10_000)));
   await Promise.all(leased.map((call) => calls.settle(resultFor(call, { result: large }))));
   // Five of 0.7 MB fit into a flush of 4 MB.
   const { dispatch, settle } = calls.stats();

@@ -178,3 +178,27 @@ test("[SEC-memory-lists] the ids of a long box are counted too, while they are n
   const boxId = await http.t.engine.boxes.createBox("demo", ids);
   expect((await http.send("GET", `/projects/demo/boxes/${boxId}`)).status).toBe(429);
 });
+
+test("[SEC-memory-lists] a turn with long cards is shown without reading them at once; what is shown of each is short", async () => {
+  await using http = await startHttpStack();
+  const { engine } = http.t;
+  await engine.profiles.upsertProfile("demo", { name: "p", worker_target: "w", tags: [], system_prompt: "" });
+  await engine.agents.upsertAgent("demo", { agent_id: "ann", profile_name: "p" });
+  const boxId = await engine.boxes.createBox("demo", await makeCards(http, 40));
+  const context = { boxId };
+  const turn = await engine.turns.spawn({ projectId: "demo", agentId: "ann", sourceAgentId: "sys.test", context });
+  const sizes: number[] = [];
+  const { query } = engine.db;
+  Object.assign(engine.db, {
+    query: async (...ask: Parameters<typeof query>) => {
+      const rows = await query(...ask);
+      sizes.push(JSON.stringify(rows).length);
+      return rows;
+    },
+  });
+  const shown = await http.send("GET", `/projects/demo/turns/${turn.agentTurnId}?detail=full`);
+  expect(shown.status).toBe(200);
+  expect(Math.max(...sizes)).toBeLessThan(PAGE);
+  // They were read, in pages.
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(40 * LARGE.length);
+});

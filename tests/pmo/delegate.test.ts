@@ -51,7 +51,9 @@ describe("delegate_async", () => {
     // The turn that delegated has all it waits for; nothing of the child is in its boxes.
     const boss = await engine.turns.get({ projectId: PROJECT, agentTurnId: child?.parentAgentTurnId ?? "" });
     const [boxes] = boss === undefined ? [] : await engine.turns.readBoxes([boss]);
-    const cards = [...(boxes?.context ?? []), ...(boxes?.output ?? [])].map(({ card_id }) => card_id);
+    const cards = [...(boxes?.context ?? []), ...(boxes?.output ?? [])].map((card) =>
+      "bytes" in card ? card.cardId : card.card_id,
+    );
     expect(cards).not.toContain(child?.deliverableCardId);
     expect((await listed()).map((agent) => agent.agentId)).not.toContain(agentId);
     expect((await engine.agents.getAgent(PROJECT, agentId))?.status).toBe("active");

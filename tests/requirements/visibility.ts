@@ -27,6 +27,8 @@ export const rules = [
     part: "server",
     text: "Every list of documents that may be large (agents, approvals, tools, versions, profiles, cards, boxes) is bounded in bytes as it is in rows, and says how to read on; long answers that their readers have not taken are counted for each token and in all.",
   },
+  { id: "SEC-memory-steps", source: "security 11", part: "agents", text: "What a step reads of its turn is bounded in bytes, whatever its cards have; steps that read much share the memory of the process and wait for room." },
+  { id: "SEC-memory-claims", source: "security 11", part: "engine", text: "A claim takes calls of a few megabytes together; those beyond stay queued." },
   { id: "SEC-memory-connections", source: "security 11", part: "server", text: "Connections beyond the limit are closed at once." },
   { id: "SEC-admission", source: "security 11", part: "server", text: "One project that asks for much does not keep leases, heartbeats, calls and reads of others from the database." },
   { id: "SEC-webhook-lanes", source: "security 11", part: "server", text: "Deliveries of webhooks are bounded for each receiver and each project: a receiver that does not answer holds up no other project." },

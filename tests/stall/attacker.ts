@@ -2,7 +2,7 @@
 // service's. What can be accepted is brought to where it is accepted: a result is the result of a call that is held.
 
 import { randomUUID } from "node:crypto";
-import { type Answer, readAnswer } from "@toolplane/testkit";
+import { type Answer, readAnswer, until } from "@toolplane/testkit";
 import type { Hostile } from "./corpus.ts";
 import type { Heavy } from "./heavy.ts";
 
@@ -19,6 +19,8 @@ export interface AttackerOptions {
 
 export interface Attacker {
   prepare(item: Thrown): Promise<() => Promise<Answer>>;
+  /** Calls with arguments of 830 kB that a person has to approve. */
+  askForApproval(count: number): Promise<void>;
   /** Reads back what was accepted, in every way there is. */
   readonly reads: readonly { readonly name: string; read(): Promise<Answer> }[];
 }
@@ -29,6 +31,9 @@ const definition = (name: string, parameters: unknown = { type: "object" }, targ
   target_subject: `cg.v1r4.{project_id}.{channel_id}.cmd.tool.${target}.run`,
   after_execution: "suspend",
 });
+
+/** States of a turn whose model is asked. */
+const BUSY: ReadonlySet<unknown> = new Set(["queued", "pending", "dispatched", "running"]);
 
 interface Held {
   readonly id: string;
@@ -152,6 +157,17 @@ export const createAttacker = async (options: AttackerOptions): Promise<Attacker
           return send(operator, `${at}/agents/${agent}/turns`, '{"instruction":"go","wait_seconds":3}');
         };
       }
+      case "stream": {
+        const agent = `a_${randomUUID().slice(0, 8)}`;
+        await post(`${at}/agents`, { agent_id: agent, profile: "streamer" });
+        return async () => {
+          options.tellModel?.(`{"a":${text}}`);
+          const begun = await send(operator, `${at}/agents/${agent}/turns`, '{"instruction":"go"}');
+          const look = () => send(operator, `${at}/turns/${begun.body.agent_turn_id}`);
+          await until("the model to be heard", async () => !BUSY.has((await look()).body.status), 60_000);
+          return look();
+        };
+      }
       case "host":
       case "host-state":
         return () =>
@@ -170,8 +186,17 @@ export const createAttacker = async (options: AttackerOptions): Promise<Attacker
 
   await post(`${at}/tools`, definition("sample"));
   await post(`${at}/tools`, definition("open", { type: "object" }, "nobody"));
+  await post(`${at}/tools`, {
+    ...definition("asked", { type: "object" }, "nobody"),
+    options: { approval: "required" },
+  });
 
   return {
+    askForApproval: async (count) => {
+      const rows = Array.from({ length: 83_000 }, (_, i) => `{"a":${i % 10}}`).join(",");
+      for (let made = 0; made < count; made++)
+        await send(operator, `${at}/calls`, `{"tool_name":"asked","arguments":{"a":[${rows}]}}`);
+    },
     prepare: (item) => ("fate" in item ? throwHostile(item) : throwHeavy(item)),
     reads: [
       { name: "a list of 200 calls with their results", read: () => send(operator, `${at}/calls?limit=200`) },
@@ -188,6 +213,13 @@ export const createAttacker = async (options: AttackerOptions): Promise<Attacker
           ),
       },
       { name: "all events from the beginning", read: () => readEvents() },
+      {
+        name: "four readers of large calls that await approval",
+        read: async () => {
+          const readers = [1, 2, 3, 4].map(() => send(operator, `${at}/approvals?limit=500`));
+          return (await Promise.all(readers))[0] as Answer;
+        },
+      },
     ],
   };
 

@@ -7,7 +7,7 @@ export interface Heavy {
   readonly text: string;
 }
 
-/** `yaml-*`: the text is YAML. `form`: a definition in a multipart upload. `host`: what a tool host answers. */
+/** `yaml-*`: the text is YAML. `form`: a definition in a multipart upload. `stream`: a model answers it in small events. `host`: what a tool host answers. */
 export type Door =
   | "result"
   | "arguments"
@@ -20,6 +20,7 @@ export type Door =
   | "form"
   | "instruction"
   | "step"
+  | "stream"
   | "host"
   | "host-state";
 
@@ -89,6 +90,30 @@ const TOO_MUCH_FOR_A_MODEL: readonly (readonly [string, string])[] = [
   ["1.2 million names", `{${times(1_200_000, (i) => `"k${i}":0`)}}`],
 ];
 
+/** In events of two hundred characters each. */
+const IN_SMALL_EVENTS: readonly (readonly [string, string])[] = [
+  ["4 MB of numbers in small events", `[${times(2_000_000, () => "0")}]`],
+  ["400,000 names in small events", `{${times(400_000, (i) => `"k${i}":0`)}}`],
+  ["4 MB of one text in small events", `"${"a".repeat(4_000_000)}"`],
+  ["2 MB of quotes in small events", `"${'\\"'.repeat(1_000_000)}"`],
+];
+
+/** The longest result that a tool may give, or nearly. */
+export const LONG_RESULT: Heavy = {
+  name: "a text of 850,000 characters",
+  door: "host",
+  text: `"${"a".repeat(850_000)}"`,
+};
+
+/** What fits into a message of the deployed NATS server. */
+export const FOR_NATS: readonly (readonly [string, string])[] = [
+  ...VALUES_OF_A_MIB,
+  ...SIXTEEN_MIB.filter(([, text]) => Buffer.byteLength(text) < 7.5 * MIB),
+  ["7 MiB of one text", `"${"a".repeat(7 * MIB)}"`],
+  ["7 MiB of blanks", `[${" ".repeat(7 * MIB)}]`],
+  ["500,000 names", `{${times(500_000, (i) => `"k${i}":0`)}}`],
+];
+
 export const HEAVY: readonly Heavy[] = [
   ...at("result", VALUES_OF_A_MIB),
   ...at("result", SIXTEEN_MIB),
@@ -103,6 +128,8 @@ export const HEAVY: readonly Heavy[] = [
   ...at("form", YAML_PROFILES),
   ...at("instruction", [["200,000 escapes", `"${"\\u0001".repeat(199_000)}"`]]),
   ...at("step", [...DENSE, ...TOO_MUCH_FOR_A_MODEL]),
+  ...at("stream", IN_SMALL_EVENTS),
+  LONG_RESULT,
   ...at("host", [...DENSE, ...SIXTEEN_MIB]),
   ...at("host-state", [...DENSE, ...SIXTEEN_MIB]),
 ];

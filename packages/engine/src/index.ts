@@ -86,6 +86,7 @@ export type { PlaneDepths } from "./stats/plane-depths.ts";
 export type { ToolUsage } from "./stats/tool-usage.ts";
 
 // threads
+export { createFairLine } from "./threads/fair-line.ts";
 export { createThreads, type Threads } from "./threads/threads.ts";
 // tokens
 export { actorOfToken, isTokenActor } from "./tokens/token-actor.ts";
@@ -94,6 +95,7 @@ export { ROLES, type Role, type Token, type Tokens } from "./tokens/tokens.ts";
 // traces
 export type { Trace } from "./traces/traces.ts";
 export type { PoolServer } from "./turns/agent-bells.ts";
+export type { ListedBoxes, LongCard, LongReading, TurnBoxes, TurnBoxesAsk } from "./turns/listed-boxes.ts";
 // turns
 export type {
   Advanced,
@@ -104,14 +106,13 @@ export type {
   StepCommit,
   StepEntry,
   StepView,
-  TurnBoxes,
-  TurnBoxesAsk,
   TurnFinish,
   Turns,
   TurnView,
   Work,
 } from "./turns/turn.ts";
 export { stepIdOf } from "./turns/turn.ts";
+export { fillBoxes, longIn } from "./turns/turn-boxes.ts";
 export { uiOutcome } from "./turns/ui-ack.ts";
 export type { LineUnderWay } from "./webhooks/deliveries.sql.ts";
 // webhooks

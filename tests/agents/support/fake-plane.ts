@@ -236,6 +236,13 @@ export const createFakePlane = (tools: readonly string[] = ["echo"]): FakePlane 
       }),
     readBoxes: async (asks) =>
       asks.map(({ contextBoxId, outputBoxId }) => ({ context: cardsIn(contextBoxId), output: cardsIn(outputBoxId) })),
+    readLong: async (_projectId, long, { keep }) =>
+      new Map(
+        long.flatMap(({ cardId }) => {
+          const card = cards.get(cardId);
+          return card === undefined ? [] : [[cardId, keep(card)] as const];
+        }),
+      ),
     due: () =>
       troubled("due", () => {
         counts.looks++;

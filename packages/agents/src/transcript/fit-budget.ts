@@ -2,10 +2,12 @@
 //   1. tool results, oldest first, down to a short excerpt (`read_card` still reads them whole)
 //   2. reasoning, oldest first, is dropped
 //   3. other texts, oldest first, except the last user message (the instruction) and the last message
+//   4. arguments of calls, oldest first: a note stands in their place
 // A transcript that still does not fit is sent as it is: the provider's refusal is clearer than our guess.
 
 import type { ModelMessage } from "@toolplane/protocol/agents";
-import { excerpt } from "./slice-text.ts";
+import { SHORT_CHARS, shortText } from "./slice-text.ts";
+import { readToolCall, shortArguments } from "./tool-calls.ts";
 
 export interface BudgetItem {
   readonly message: ModelMessage;
@@ -13,8 +15,6 @@ export interface BudgetItem {
   readonly shorten?: (() => ModelMessage) | undefined;
 }
 
-/** The length that an old text is cut to. */
-const SHORT_CHARS = 1000;
 
 /** Role, id and punctuation around a message. */
 const FRAME_CHARS = 16;
@@ -34,11 +34,18 @@ const dropReasoning = (message: ModelMessage): ModelMessage => {
   return rest;
 };
 
-const shortenText = (message: ModelMessage): ModelMessage => {
-  const cut = excerpt(message.content, SHORT_CHARS);
-  if (cut === undefined) return message;
-  const content = `${cut.head}\n[... ${cut.to - cut.from} characters not shown ...]\n${cut.tail}`;
-  return { ...message, content };
+const shortenText = (message: ModelMessage): ModelMessage => ({
+  ...message,
+  content: shortText(message.content, SHORT_CHARS),
+});
+
+const shortenArguments = (message: ModelMessage): ModelMessage => {
+  if (!("tool_calls" in message)) return message;
+  const calls = message.tool_calls.map((entry) => {
+    const { id, name, arguments: text } = readToolCall(entry);
+    return { id, type: "function", function: { name, arguments: shortArguments(text) } };
+  });
+  return { ...message, tool_calls: calls };
 };
 
 type Shorten = (item: BudgetItem, current: ModelMessage, index: number) => ModelMessage;
@@ -65,5 +72,6 @@ export const fitBudget = (items: readonly BudgetItem[], maxChars: number): reado
   pass(({ shorten }, current, index) =>
     shorten !== undefined || index === instruction || index === items.length - 1 ? current : shortenText(current),
   );
+  pass((_item, current) => shortenArguments(current));
   return messages;
 };

@@ -1,4 +1,4 @@
-// read_card: the built-in way to read what an excerpt left out. A plan without I/O: the worker passes in the cards of the turn.
+// read_card: the built-in way to read what an excerpt left out. A plan without I/O: the worker passes in the card, if the turn has it.
 //   RC1. Only cards that the turn can see are read; any other id does not exist, whatever its project (I7).
 //   RC2. Reading from each `next_offset` until there is none gives the whole text, every character once.
 //   RC3. A piece that is read keeps the trust of its card (see transcript.ts).
@@ -46,9 +46,14 @@ export type ReadCardResult = JsonObject & {
   readonly text: string;
 };
 
-/** The result of the call; throws a ToolplaneError that becomes its failed result. */
+const readArguments = (raw: unknown) => parseWith(argumentsSchema, parseRawArguments(raw), "arguments of read_card");
+
+/** The card that a call asks for; throws as `planReadCard` does. */
+export const askedCardId = (rawArguments: unknown): string => readArguments(rawArguments).card_id;
+
+/** The result of the call; throws a ToolplaneError that becomes its failed result. `visible`: cards of the turn, whole. */
 export const planReadCard = (rawArguments: unknown, visible: ReadonlyMap<string, Card>): ReadCardResult => {
-  const args = parseWith(argumentsSchema, parseRawArguments(rawArguments), "arguments of read_card");
+  const args = readArguments(rawArguments);
   const card = visible.get(args.card_id);
   const text = card && cardFullText(card);
   if (text === undefined) {

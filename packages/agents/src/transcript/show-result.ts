@@ -3,7 +3,7 @@
 import { type Card, isRecord, isToken } from "@toolplane/protocol";
 import { projectCards } from "@toolplane/protocol/agents";
 import { fence, fenceMark } from "./fence.ts";
-import { endsOfText } from "./long-texts.ts";
+import { textOfResult } from "./long-cards.ts";
 import { READ_CARD } from "./read-card-name.ts";
 import { excerpt } from "./slice-text.ts";
 import type { ToolTrust } from "./trust.ts";
@@ -45,10 +45,10 @@ const showPiece = (card: Card, agentId: string): Shown | undefined => {
 };
 
 const showText = (card: Card, { limit, canReadMore }: ShowOptions): Shown => {
-  const { length, ends } = endsOfText(card, limit);
+  const { length, ends, body: known } = textOfResult(card);
   const cut = excerpt(ends, limit);
   if (cut === undefined) {
-    const body = projectCards([card]).messages[0]?.content ?? ends;
+    const body = known ?? projectCards([card]).messages[0]?.content ?? ends;
     if (body.length >= length) return { text: body };
     const note = `Long output was cut; the whole result has ${length} characters.`;
     return { text: body, note: canReadMore ? note + pointer(card.card_id, 0) : note };

@@ -28,3 +28,12 @@ export const excerpt = (text: string, limit: number): Excerpt | undefined => {
   const to = Math.max(from, characterEdge(text, text.length - (limit - from)));
   return { head: text.slice(0, from), tail: text.slice(to), from, to };
 };
+
+/** The length that an old text is cut to. */
+export const SHORT_CHARS = 1000;
+
+/** The text, or its two ends with a note of what is between them. */
+export const shortText = (text: string, limit: number): string => {
+  const cut = excerpt(text, limit);
+  return cut === undefined ? text : `${cut.head}\n[... ${cut.to - cut.from} characters not shown ...]\n${cut.tail}`;
+};

@@ -4,6 +4,7 @@
 import { isFilled, isRecord, isToken, type JsonObject } from "@toolplane/protocol";
 import { isToolName } from "@toolplane/protocol/registry";
 import type { BrainToolCall } from "../brains/brain.ts";
+import { SHORT_CHARS } from "./slice-text.ts";
 
 export interface NamedToolCall {
   /** Distinct within the step. */
@@ -84,3 +85,7 @@ export const readToolCall = (entry: JsonObject): ShownToolCall => {
     arguments: argumentsText(call.arguments),
   };
 };
+
+/** Arguments for which a transcript has no room: an object still, because providers want one. */
+export const shortArguments = (text: string): string =>
+  text.length <= SHORT_CHARS ? text : JSON.stringify({ not_shown: `${text.length} characters` });

@@ -4,10 +4,9 @@
 //        watchdog keeps it (tend-turns).
 
 import type { TurnFinish, Work } from "@toolplane/engine";
-import type { Card } from "@toolplane/protocol";
 import { type Profile, readTurnBudget, type TurnBudget } from "@toolplane/protocol/registry";
 import type { TurnLimits } from "./limits.ts";
-import { turnTokens } from "./usage.ts";
+import { type ThoughtNote, turnTokens } from "./usage.ts";
 
 export interface Budget {
   readonly steps: number;
@@ -45,7 +44,7 @@ export const timeIsOver = (seconds: number): TurnFinish => ({
 /** `output`: the cards that the turn has written. */
 export const planTokenLimit = (
   { agentTurnId }: Pick<Work, "agentTurnId">,
-  output: readonly Card[],
+  output: readonly ThoughtNote[],
   { tokens }: Budget,
 ): TurnFinish | undefined => {
   if (tokens === undefined) return undefined;

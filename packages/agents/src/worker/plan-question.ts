@@ -1,7 +1,7 @@
 // What a step shows to its brain. Pure: cards, profile and definitions in, the request out; the same in any process.
 
 import type { CompiledDefinition, TurnBoxes, TurnFinish, Work } from "@toolplane/engine";
-import { type Card, isOfferedTo, isRecord, isTrustedActor, ToolplaneError } from "@toolplane/protocol";
+import { type Card, isOfferedTo, isTrustedActor, ToolplaneError } from "@toolplane/protocol";
 import {
   type ModelMessage,
   type ModelToolSpec,
@@ -10,6 +10,7 @@ import {
   submitResultSpec,
 } from "@toolplane/protocol/agents";
 import { type Profile, SUBMIT_RESULT } from "@toolplane/protocol/registry";
+import { resultChars } from "../transcript/long-cards.ts";
 import { readCardSpec } from "../transcript/read-card.ts";
 import { READ_CARD } from "../transcript/read-card-name.ts";
 import { planStepBudget, requiredFields } from "../transcript/step-notes.ts";
@@ -39,8 +40,8 @@ export interface QuestionPlan {
   /** Fewer tools than the profile has: the last step. */
   readonly restricted: boolean;
   readonly requiredFields: readonly ResultField[];
-  /** What read_card may read. */
-  readonly visible: ReadonlyMap<string, Card>;
+  /** What read_card may read. Ids only: a plan lives as long as its brain thinks. */
+  readonly visible: ReadonlySet<string>;
   /** What the model writes in this step may derive from cards of external trust. */
   readonly external: boolean;
 }
@@ -70,13 +71,7 @@ export const profileNotFound = (work: Pick<Work, "profileBoxId">): TurnFinish =>
     `there is no profile in box ${work.profileBoxId}; give the agent a profile and start again`,
   );
 
-const isLong = ({ content }: Card): boolean => {
-  if (content.__type__ !== "ToolResultContent") return false;
-  const { result } = content;
-  const text =
-    typeof result === "string" ? result : isRecord(result) || Array.isArray(result) ? JSON.stringify(result) : "";
-  return text.length > TRANSCRIPT_LIMITS.resultChars;
-};
+const isLong = (card: Card): boolean => resultChars(card) > TRANSCRIPT_LIMITS.resultChars;
 
 /** The tags of a model are its agent's and those that its settings add. */
 const modelTags = ({ tags, llm_config: config }: Profile): readonly string[] => {
@@ -140,7 +135,7 @@ export const planQuestion = (input: QuestionInput): QuestionPlan => {
     withheld: new Set(input.definitions.filter((one) => !shown.includes(one)).map(({ toolName }) => toolName)),
     restricted: budget.tools.length < all.length,
     requiredFields: fields,
-    visible: transcript.visible,
+    visible: new Set(transcript.visible.keys()),
     // Another agent's words were written by a model that may have read foreign text, so an instruction of one counts too.
     external: transcript.hasExternal || isGivenByAgent(work),
   };

@@ -5,6 +5,7 @@
 import {
   type Clock,
   type Ids,
+  isAway,
   type Log,
   type StepCommit,
   type StepEntry,
@@ -16,8 +17,7 @@ import {
 import { isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { mayUseTool, type Profile } from "@toolplane/protocol/registry";
 import type { BrainAnswer, BrainSource } from "../brains/brain.ts";
-import { rememberLongTexts } from "../transcript/long-texts.ts";
-import { planReadCard } from "../transcript/read-card.ts";
+import { askedCardId, planReadCard } from "../transcript/read-card.ts";
 import { askBrain } from "./ask-brain.ts";
 import { type AskedCall, readAskedCalls } from "./asked-calls.ts";
 import { type Budget, timeIsOver, timeLeftMs } from "./budget.ts";
@@ -32,7 +32,7 @@ import * as cards from "./step-cards.ts";
 import type { StepReader } from "./step-reader.ts";
 import { type StepTiming, startStepTiming, type TimingPlan } from "./timing.ts";
 import type { TurnObserver } from "./turn-observer.ts";
-import { turnStats } from "./usage.ts";
+import { notesOf, type ThoughtNote, turnStats } from "./usage.ts";
 import type { WorkerEngine } from "./worker-engine.ts";
 
 export interface StepDeps {
@@ -72,7 +72,7 @@ interface Scene {
   readonly holding: Holding;
   readonly stepId: string;
   readonly profile: Profile;
-  readonly boxes: TurnBoxes;
+  readonly thoughts: readonly ThoughtNote[];
   readonly plan: QuestionPlan;
   readonly timing: StepTiming;
   readonly budget: Budget;
@@ -97,11 +97,26 @@ export const createRunStep = (deps: StepDeps): RunStep => {
     cardId: deps.ids.uuid,
   });
 
-  const runLocal = (fate: Extract<Fate, { do: "local" }>, index: number, maker: cards.CardMaker, { plan }: Scene) => {
+  /** A card is read here, for this call alone: the step holds ids only. */
+  const readCard = async (given: unknown, { work, plan, holding }: Scene) => {
+    const id = askedCardId(given);
+    const card = plan.visible.has(id)
+      ? await persist(clock, holding.signal, () => reader.card(work.projectId, id))
+      : undefined;
+    return planReadCard(given, new Map(card === undefined ? [] : [[id, card]]));
+  };
+
+  const runLocal = async (
+    fate: Extract<Fate, { do: "local" }>,
+    index: number,
+    maker: cards.CardMaker,
+    scene: Scene,
+  ) => {
     const { call } = fate;
     try {
-      return cards.localResultCard(maker, call, index, planReadCard(fate.arguments, plan.visible));
+      return cards.localResultCard(maker, call, index, await readCard(fate.arguments, scene));
     } catch (error) {
+      if (isAway(error)) throw error;
       if (!isToolplaneError(error)) log.error("a built-in tool failed", { tool: call.name, ...errorTrace(error) });
       const failure = isToolplaneError(error)
         ? error
@@ -110,7 +125,7 @@ export const createRunStep = (deps: StepDeps): RunStep => {
     }
   };
 
-  const entryOf = (fate: Fate, index: number, maker: cards.CardMaker, scene: Scene): StepEntry => {
+  const entryOf = async (fate: Fate, index: number, maker: cards.CardMaker, scene: Scene): Promise<StepEntry> => {
     const { call } = fate;
     const { external } = scene.plan;
     const ofProject = { toolName: call.name, arguments: call.arguments, providerCallId: call.alias, external };
@@ -122,7 +137,7 @@ export const createRunStep = (deps: StepDeps): RunStep => {
       case "fail":
         return { card: cards.localFailureCard(maker, call, index, fate.error) };
       case "local":
-        return { card: runLocal(fate, index, maker, scene) };
+        return { card: await runLocal(fate, index, maker, scene) };
     }
   };
 
@@ -133,8 +148,8 @@ export const createRunStep = (deps: StepDeps): RunStep => {
     ...(deps.timing.stepEvent ? { timing: timing.fields() } : {}),
   });
 
-  const statsOf = (answer: BrainAnswer | undefined, { work, boxes, timing }: Scene): JsonObject => ({
-    ...turnStats(boxes.output, work.agentTurnId, work.stepCount + 1, answer),
+  const statsOf = (answer: BrainAnswer | undefined, { work, thoughts, timing }: Scene): JsonObject => ({
+    ...turnStats(thoughts, work.agentTurnId, work.stepCount + 1, answer),
     ...(deps.timing.taskEvent ? { timing: timing.fields() } : {}),
   });
 
@@ -156,7 +171,7 @@ export const createRunStep = (deps: StepDeps): RunStep => {
     const maker = makerOf(scene);
     const calls = readAskedCalls(answer.toolCalls, work.stepCount + 1);
     const decided = decide(answer, calls, scene);
-    const request = cards.requestCards(maker, scene.boxes.output, plan.system, plan.tools);
+    const request = cards.requestCards(maker, scene.thoughts, plan.system, plan.tools);
     const thought = { ...request, saveReasoning: profile.llm_config.save_reasoning_content };
     const said: readonly StepEntry[] = [...request.entries, { card: cards.thoughtCard(maker, answer, calls, thought) }];
     const step = { stepId, metadata: metadataOf(answer, scene) };
@@ -175,10 +190,10 @@ export const createRunStep = (deps: StepDeps): RunStep => {
       }
       case "remind":
       case "act": {
-        const acts =
-          decided.kind === "remind"
-            ? [{ card: cards.reminderCard(maker, decided.text) }]
-            : decided.fates.map((fate, index) => entryOf(fate, index, maker, scene));
+        const acts: StepEntry[] = decided.kind === "remind" ? [{ card: cards.reminderCard(maker, decided.text) }] : [];
+        // One after the other: each may hold a card of a megabyte.
+        for (const [index, fate] of (decided.kind === "act" ? decided.fates : []).entries())
+          acts.push(await entryOf(fate, index, maker, scene));
         const leftMs = scene.leftMs();
         const resumeSeconds = leftMs === undefined ? undefined : Math.max(0, leftMs) / 1000;
         const commit = { ...step, entries: [...said, ...acts], resumeSeconds };
@@ -191,15 +206,31 @@ export const createRunStep = (deps: StepDeps): RunStep => {
   };
 
   const failureOf = (error: unknown, scene: Scene): StepOutcome => {
-    const { work, stepId, plan, boxes } = scene;
+    const { work, stepId, plan, thoughts } = scene;
     if (!isToolplaneError(error))
       log.error("a brain failed", { agentTurnId: work.agentTurnId, stepId, ...errorTrace(error) });
-    const { entries } = cards.requestCards(makerOf(scene), boxes.output, plan.system, plan.tools);
+    const { entries } = cards.requestCards(makerOf(scene), thoughts, plan.system, plan.tools);
     const metadata = metadataOf(undefined, scene);
     // A brain that was interrupted because the turn's time is over did not fail.
     const isLate = (scene.leftMs() ?? 1) <= 0;
     const failure = isLate ? timeIsOver(scene.budget.seconds ?? 0) : planFailure(error);
     return { next: "end", end: { ...failure, stepId, entries, metadata, stats: statsOf(undefined, scene) } };
+  };
+
+  /** What the brain is asked. The cards themselves are let go before it is: a brain may think for minutes. */
+  const look = async (work: Work, profile: Profile, stepId: string, budget: Budget) => {
+    const known = Promise.all([reader.tools(work.projectId, profile), deps.prompts.valuesFor(work.projectId, profile)]);
+    const show = async (boxes: TurnBoxes) => {
+      const [definitions, promptValues] = await known;
+      const plan = planQuestion({ ...deps, maxSteps: budget.steps, work, profile, boxes, definitions, promptValues });
+      return { plan, thoughts: notesOf(boxes.output) };
+    };
+    const [shown] = await Promise.all([
+      work.opening === undefined ? reader.withBoxes(work, show) : show(work.opening),
+      work.begunStepId === stepId ? undefined : engine.turns.beginStep(work, stepId),
+      known,
+    ]);
+    return shown;
   };
 
   return async ({ holding, work, receivedAt, budget }) => {
@@ -208,18 +239,9 @@ export const createRunStep = (deps: StepDeps): RunStep => {
     const profile = await persist(clock, signal, () => reader.profile(work.projectId, work.profileBoxId));
     if (profile === undefined) return { next: "end", end: profileNotFound(work) };
     const timing = startStepTiming(clock, work, stepId, receivedAt);
-    const [boxes, definitions, promptValues] = await persist(clock, signal, () =>
-      Promise.all([
-        work.opening ?? reader.boxes(work),
-        reader.tools(work.projectId, profile),
-        deps.prompts.valuesFor(work.projectId, profile),
-        work.begunStepId === stepId ? undefined : engine.turns.beginStep(work, stepId),
-      ]),
-    );
-    await rememberLongTexts([...boxes.context, ...boxes.output]);
-    const plan = planQuestion({ ...deps, maxSteps: budget.steps, work, profile, boxes, definitions, promptValues });
+    const { plan, thoughts } = await persist(clock, signal, () => look(work, profile, stepId, budget));
     const leftMs = () => timeLeftMs(work, budget, clock.now() - receivedAt);
-    const scene: Scene = { work, holding, stepId, profile, boxes, plan, timing, budget, leftMs };
+    const scene: Scene = { work, holding, stepId, profile, thoughts, plan, timing, budget, leftMs };
     const beganAt = clock.now();
     const asked = (more: { readonly model?: string | undefined; readonly error?: string | undefined }): void =>
       deps.observe.asked(work, { stepId, beganAt, endedAt: clock.now(), ...more });

@@ -11,7 +11,7 @@ import { persist } from "./persist.ts";
 import { planFailure, planTurnLimit } from "./plan-question.ts";
 import { createRunStep, type StepDeps, type StepOutcome } from "./run-step.ts";
 import { runUiAction } from "./ui-action.ts";
-import { turnStats } from "./usage.ts";
+import { notesOf, turnStats } from "./usage.ts";
 import type { WorkerEngine } from "./worker-engine.ts";
 
 export type TurnOutcome = "suspended" | "finished" | "failed" | "lost" | "released";
@@ -69,8 +69,8 @@ export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<Tu
   /** An end between steps knows its usage only from the cards. */
   const withStats = async (work: Work, end: TurnFinish): Promise<TurnFinish> => {
     if (end.stats !== undefined) return end;
-    const { output } = await reader.boxes(work);
-    return { ...end, stats: turnStats(output, work.agentTurnId, work.stepCount) };
+    const thoughts = await reader.withBoxes(work, ({ output }) => notesOf(output));
+    return { ...end, stats: turnStats(thoughts, work.agentTurnId, work.stepCount) };
   };
 
   type Running = Extract<StepOutcome, { next: "running" | "suspended" }>;
@@ -110,8 +110,8 @@ export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<Tu
     const leftMs = timeLeftMs(work, budget, clock.now() - receivedAt);
     if (leftMs !== undefined && leftMs <= 0) return timeIsOver(budget.seconds ?? 0);
     if (budget.tokens === undefined || work.stepCount === 0) return undefined;
-    const { output } = await persist(clock, holding.signal, () => reader.boxes(work));
-    return planTokenLimit(work, output, budget);
+    const read = () => reader.withBoxes(work, ({ output }) => notesOf(output));
+    return planTokenLimit(work, await persist(clock, holding.signal, read), budget);
   };
 
   const runSteps = async (holding: Holding): Promise<TurnOutcome> => {
@@ -141,8 +141,7 @@ export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<Tu
 
   const runAction = async (holding: Holding): Promise<TurnOutcome> => {
     const { work } = holding;
-    const boxes = (of: Work) => reader.boxes(of);
-    const end = await persist(clock, holding.signal, () => runUiAction({ engine, boxes }, work));
+    const end = await persist(clock, holding.signal, () => runUiAction({ engine, reader }, work));
     return end === undefined ? "suspended" : finish(holding, work, end);
   };
 

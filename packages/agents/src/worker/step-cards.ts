@@ -22,6 +22,7 @@ import {
 } from "@toolplane/protocol/agents";
 import type { BrainAnswer } from "../brains/brain.ts";
 import type { AskedCall } from "./asked-calls.ts";
+import type { ThoughtNote } from "./usage.ts";
 
 export interface CardMaker {
   readonly work: Work;
@@ -54,7 +55,12 @@ export interface RequestCards {
 /** The id ends with the text's hash: two cards of a turn with the same ending have the same text. */
 const HASH_LENGTH = 20;
 
-const seenBefore = (output: readonly Card[], agentTurnId: string, key: string, hash: string): string | undefined => {
+const seenBefore = (
+  output: readonly ThoughtNote[],
+  agentTurnId: string,
+  key: string,
+  hash: string,
+): string | undefined => {
   for (const { type, metadata } of output) {
     const id = type === "agent.thought" && metadata.agent_turn_id === agentTurnId ? metadata[key] : undefined;
     if (typeof id === "string" && id.endsWith(`_${hash}`)) return id;
@@ -64,7 +70,7 @@ const seenBefore = (output: readonly Card[], agentTurnId: string, key: string, h
 
 export const requestCards = (
   { work, stepId, now }: CardMaker,
-  output: readonly Card[],
+  output: readonly ThoughtNote[],
   system: string,
   tools: readonly ModelToolSpec[],
 ): RequestCards => {

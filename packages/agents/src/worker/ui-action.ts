@@ -1,9 +1,11 @@
 // A ui_action: a person's click, carried out as a turn of one call. No brain is asked.
 //   First the call is made, as a step of its own; when its result has been applied, the turn ends with the call's status.
 
-import { type CommittedStep, stepIdOf, type TurnBoxes, type TurnFinish, type Work } from "@toolplane/engine";
+import { type CommittedStep, stepIdOf, type TurnFinish, type Work } from "@toolplane/engine";
 import { type Card, isFilled, isRecord, isResultStatus, type JsonValue, ToolplaneError } from "@toolplane/protocol";
 import { taskErrorText } from "@toolplane/protocol/agents";
+import { isShortened } from "../transcript/long-cards.ts";
+import type { StepReader } from "./step-reader.ts";
 import type { WorkerEngine } from "./worker-engine.ts";
 
 export type UiActionPlan =
@@ -27,8 +29,7 @@ const resultOf = (cards: readonly Card[], agentTurnId: string): Card | undefined
   cards.findLast(({ type, metadata }) => type === "tool.result" && metadata.agent_turn_id === agentTurnId);
 
 /** How the turn ends once its call has a result. */
-const planUiEnd = ({ output }: TurnBoxes, agentTurnId: string): TurnFinish => {
-  const card = resultOf(output, agentTurnId);
+const planUiEnd = (card: Card | undefined): TurnFinish => {
   const content = card?.content;
   if (card === undefined || content?.__type__ !== "ToolResultContent")
     return failed("tool_result_not_found", "the action's call left no result; look at the call and try again");
@@ -52,12 +53,16 @@ const planUiCall = ({ payload }: Pick<Work, "payload">): UiActionPlan => {
 
 export interface UiActionDeps {
   readonly engine: Pick<WorkerEngine, "turns" | "definitions">;
-  readonly boxes: (work: Work) => Promise<TurnBoxes>;
+  readonly reader: Pick<StepReader, "withBoxes" | "card">;
 }
 
 /** Undefined when the turn waits for its result. */
-export const runUiAction = async ({ engine, boxes }: UiActionDeps, work: Work): Promise<TurnFinish | undefined> => {
-  if (work.stepCount > 0) return planUiEnd(await boxes(work), work.agentTurnId);
+export const runUiAction = async ({ engine, reader }: UiActionDeps, work: Work): Promise<TurnFinish | undefined> => {
+  if (work.stepCount > 0) {
+    const found = await reader.withBoxes(work, ({ output }) => resultOf(output, work.agentTurnId));
+    const isCut = found !== undefined && isShortened(found);
+    return planUiEnd(isCut ? await reader.card(work.projectId, found.card_id) : found);
+  }
   const plan = planUiCall(work);
   if (plan.kind === "end") return plan.end;
   const { toolName, alias } = plan;

@@ -2,6 +2,19 @@
 
 import type { Card, JsonObject, JsonValue } from "@toolplane/protocol";
 
+/** What later steps need of a turn's thoughts; their text is not held while a brain thinks. */
+export type ThoughtNote = Pick<Card, "type" | "metadata">;
+
+const NOTED = ["agent_turn_id", "llm_usage", "llm_response_cost", "prompt_card_id", "tools_card_id"] as const;
+
+export const notesOf = (cards: readonly Card[]): readonly ThoughtNote[] =>
+  cards
+    .filter(({ type }) => type === "agent.thought")
+    .map(({ type, metadata }) => ({
+      type,
+      metadata: Object.fromEntries(NOTED.flatMap((key) => (metadata[key] === undefined ? [] : [[key, metadata[key]]]))),
+    }));
+
 export interface TurnUsage {
   readonly usage: JsonObject;
   readonly cost: number | undefined;
@@ -25,7 +38,7 @@ const add = (sum: JsonObject, more: JsonObject, depth = 0): JsonObject => {
 };
 
 const sumUsage = (
-  cards: readonly Card[],
+  cards: readonly ThoughtNote[],
   agentTurnId: string,
   last: { readonly usage?: JsonObject | undefined; readonly cost?: number | undefined } = {},
 ): TurnUsage => {
@@ -45,7 +58,7 @@ const sumUsage = (
 
 /** What a task event says about its turn, beside the duration. */
 export const turnStats = (
-  cards: readonly Card[],
+  cards: readonly ThoughtNote[],
   agentTurnId: string,
   steps: number,
   last: { readonly usage?: JsonObject | undefined; readonly cost?: number | undefined } = {},
@@ -64,7 +77,7 @@ const countIn = (usage: JsonObject, key: string): number => {
 };
 
 /** The tokens of a turn so far. Providers say the whole, or its two parts. */
-export const turnTokens = (cards: readonly Card[], agentTurnId: string): number => {
+export const turnTokens = (cards: readonly ThoughtNote[], agentTurnId: string): number => {
   const { usage } = sumUsage(cards, agentTurnId);
   return countIn(usage, "total_tokens") || countIn(usage, "prompt_tokens") + countIn(usage, "completion_tokens");
 };

@@ -3,6 +3,7 @@
 
 import type { ToolResultContent } from "@toolplane/protocol";
 import type { CallFacts, CallStatus, CallView } from "./call.ts";
+import { MAX_TOLD_BYTES } from "./read.sql.ts";
 import type { SettledCall } from "./settle-watch.ts";
 
 export type CallAnswer = CallFacts &
@@ -12,13 +13,10 @@ export type CallAnswer = CallFacts &
     readonly content?: ToolResultContent | undefined;
   };
 
-/** Hundreds may wait for one call, and each gets a copy: a larger result is read when its reader has room for it. */
-const MAX_COPIED_CHARS = 64 * 1024;
-
 /** In stored form: a card that is read has its members in canonical order, so the answer is the same either way. */
 const contentOf = ({ cardBody, content, resultCardId }: SettledCall): ToolResultContent | undefined => {
   if (cardBody === null) return content;
-  if (cardBody.length > MAX_COPIED_CHARS && resultCardId !== null) return undefined;
+  if (cardBody.length > MAX_TOLD_BYTES && resultCardId !== null) return undefined;
   return (JSON.parse(cardBody) as { content: ToolResultContent }).content;
 };
 

@@ -2,6 +2,8 @@
 //   CM1. A claim takes calls from all lanes of the queue, one lane for each agent (lease.sql.ts): a thousand calls of one agent do
 //        not keep the call of another agent waiting. When there are more lanes than calls to take, the next claim goes on behind the last.
 //   CM2. Calls that a limit holds are claimed at their gates (gates/), in turns with the others, and only at targets that have some.
+//   CM3. A claim takes a few megabytes at most (lease.sql.ts): calls with large arguments are claimed a few at a time. What was taken
+//        beyond is given back, and later claims of the target ask for fewer.
 
 import { LRUCache } from "lru-cache";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
@@ -14,6 +16,7 @@ import {
   bindClaims,
   bindPlainClaims,
   CLAIM,
+  CLAIM_BYTES,
   CLAIM_PLAIN,
   type ClaimRow,
   LIMITED_WAIT,
@@ -47,12 +50,21 @@ export interface ClaimDeps extends TakeCalls {
   readonly leaseSeconds: number;
 }
 
+/** As many as a service claims at once. */
+const MAX_CLAIM = 256;
 /** More targets than one process serves. */
 const MAX_TARGETS = 1_024;
 
 const leaseIdsOf = (rows: readonly ClaimRow[]): readonly string[] => rows.map(({ leaseId }) => leaseId);
 
 const targetOf = ({ projectId, target }: ClaimRequest): string => `${projectId}/${target}`;
+
+/** On average; a claim that did not fit has as many bytes as it may. */
+const bytesPerCall = (rows: readonly LeasedRow[]): number => {
+  const whole = rows.filter(({ card_body }) => card_body !== null);
+  const bytes = whole.reduce((sum, { card_body }) => sum + (card_body?.length ?? 0), 0);
+  return (whole.length < rows.length ? CLAIM_BYTES : bytes) / Math.max(1, whole.length);
+};
 
 /** The last of the lanes in the order in which they were served: those behind `after`, then the others. */
 const lastInTurn = (rows: readonly LeasedRow[], after: string): string => {
@@ -70,9 +82,24 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
   /** Behind which lane the next claim of a target begins. */
   const lastLanes = new LRUCache<string, string>({ max: MAX_TARGETS });
 
-  const takeFor = (statement: Statement, rows: readonly ClaimRow[]): Promise<readonly LeasedRow[]> => {
+  /** How many calls of a target fit into a claim, where its calls are large. */
+  const mostCalls = new LRUCache<string, number>({ max: MAX_TARGETS });
+
+  const weigh = (rows: readonly ClaimRow[], found: readonly LeasedRow[]): void => {
+    const perClaim = Map.groupBy(found.filter(isCall), ({ ord }) => ord);
+    for (const [ord, own] of perClaim) {
+      const target = targetOf(rows[ord - 1] as ClaimRow);
+      const most = Math.max(1, Math.floor(CLAIM_BYTES / Math.max(1, bytesPerCall(own))));
+      if (most < MAX_CLAIM) mostCalls.set(target, most);
+      else mostCalls.delete(target);
+    }
+  };
+
+  const takeFor = async (statement: Statement, rows: readonly ClaimRow[]): Promise<readonly LeasedRow[]> => {
     const values = (): unknown[] => (statement === CLAIM_PLAIN ? bindPlainClaims(rows) : bindClaims(rows));
-    return take(() => db.query<LeasedRow>(statement, values()), leaseIdsOf(rows));
+    const found = await take(() => db.query<LeasedRow>(statement, values()), leaseIdsOf(rows));
+    weigh(rows, found);
+    return found;
   };
 
   /** What the rows of a statement leave open of the claims they are for, with the places of those claims. */
@@ -164,6 +191,7 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
       const rows = await Promise.all(
         items.map(async (item) => ({
           ...item,
+          max: Math.min(item.max, mostCalls.get(targetOf(item)) ?? item.max),
           afterLane: lastLanes.get(targetOf(item)) ?? "",
           leaseId: ids.uuid(),
           leaseSeconds,

@@ -41,14 +41,19 @@ export const CLAIMS = inputOf({ ...CLAIM_COLUMNS, ...CHOICE });
 /** Where the state of a taken call's session is read from: a join, or nothing in statements that take only calls without a session. */
 interface StateSource {
   readonly column: string;
+  readonly bytes: string;
   readonly join: string;
 }
 
 export const SESSION_STATE: StateSource = {
   column: "s.state",
+  bytes: "coalesce(octet_length(s.state), 0)",
   join: "left join state.sessions s on s.project_id = any (array[c.project_id]) and s.session = c.session",
 };
-const NO_STATE: StateSource = { column: "null", join: "" };
+const NO_STATE: StateSource = { column: "null", bytes: "0", join: "" };
+
+/** What the calls of one claim have together, but for the last: those behind it come without their card, and are given back. */
+export const CLAIM_BYTES = 8 * 1024 * 1024;
 
 /** `picked` has ord, lease_id, holder, lease_seconds, retry_safe and lanes: among how many lanes the row's claim was shared. */
 export const take = (isPicked: string, state: StateSource): string => `
@@ -69,11 +74,14 @@ leased as (
 ),
 told as (${tellOf("leased c", "c", [{ phase: "leased", status: "c.status", attempt: "c.attempts" }])}
 )
-(select c.ord::int as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, k.body as card_body,
+(select c.ord::int as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline,
+        case when sum(octet_length(k.body) + ${state.bytes}) over claim - octet_length(k.body) - ${state.bytes} < ${CLAIM_BYTES}
+             then k.body end as card_body,
         ${state.column} as session_state, c.lanes::int as lanes, c.lane
    from leased c
    join cards.cards k on k.project_id = any (array[c.project_id]) and k.card_id = c.call_card_id
    ${state.join}
+ window claim as (partition by c.ord order by c.available_at, c.tool_call_id)
   order by c.ord, c.available_at, c.tool_call_id)`;
 
 /** Whether the service of row `w` may run calls that are pinned to a definition. */

@@ -45,7 +45,7 @@ interface KeptRow {
   readonly lease_expires_at: Date;
 }
 
-export interface LeaseDeps extends TakeDeps, Omit<ClaimDeps, keyof TakeCalls> {
+export interface LeaseDeps extends Omit<TakeDeps, "release">, Omit<ClaimDeps, keyof TakeCalls> {
   readonly republishSeconds: number | null;
 }
 
@@ -93,7 +93,11 @@ const unleased = (
 
 export const createLeases = (deps: LeaseDeps): Leases => {
   const { db, faults, ids, leaseSeconds, runnablePins, gates } = deps;
-  const { take, deal } = createTakeCalls(deps);
+  const { take, deal } = createTakeCalls({
+    ...deps,
+    // If it fails, the lease lapses.
+    release: (held) => void release.submit(held).catch(() => {}),
+  });
   const claim = createClaims({ ...deps, take, deal });
 
   /** The state of calls whose lease was not what the caller thought, by key. */

@@ -28,11 +28,15 @@ export interface SettledCallRow extends FactRow {
   readonly card_body: string | null;
 }
 
+/** Hundreds may wait for one call, and each gets a copy: a larger result is read when its reader has room for it. */
+export const MAX_TOLD_BYTES = 64 * 1024;
+
 /** Which of these calls have settled, and how: what waiting callers ask after a doorbell. */
 export const READ_SETTLED: Statement = {
   name: "calls.read-settled",
   text: `
-select ${FACT_COLUMNS}, c.status, c.result_card_id, c.error_code, k.body as card_body
+select ${FACT_COLUMNS}, c.status, c.result_card_id, c.error_code,
+       case when octet_length(k.body) <= ${MAX_TOLD_BYTES} then k.body end as card_body
   from ${keys.from}
  cross join lateral (
    select * from state.past_calls p where p.project_id = i.project_id and p.tool_call_id = i.tool_call_id offset 0) c

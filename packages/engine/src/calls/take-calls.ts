@@ -8,7 +8,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Database } from "../sql/database.ts";
-import type { CallFacts } from "./call.ts";
+import type { CallFacts, CallKey } from "./call.ts";
 import { RECALL } from "./lease.sql.ts";
 import { type FactRow, factsOf } from "./read.sql.ts";
 
@@ -34,7 +34,8 @@ export interface LeasedRow extends FactRow {
   readonly lease_id: string;
   readonly lease_expires_at: Date;
   readonly run_deadline: Date;
-  readonly card_body: string;
+  /** Null when the claim has taken enough bytes before it. */
+  readonly card_body: string | null;
   readonly session_state: string | null;
   /** Among how many lanes its claim was shared. */
   readonly lanes: number;
@@ -50,6 +51,8 @@ export interface TakeDeps {
   readonly remember: (leased: LeasedCall) => void;
   /** The calls of these leases were never handed to a service. */
   readonly giveBack: (leaseIds: readonly string[]) => void;
+  /** The same of one call of a claim. */
+  readonly release: (held: CallKey & { readonly leaseId: string }) => void;
 }
 
 export interface TakeCalls {
@@ -75,7 +78,7 @@ export const leasedOf = (row: LeasedRow): LeasedCall =>
     lease: { id: row.lease_id, expiresAt: row.lease_expires_at },
     attempt: row.attempts,
     runDeadline: row.run_deadline,
-    cardBody: row.card_body,
+    cardBody: row.card_body ?? "",
     session: row.session_state === null ? undefined : (JSON.parse(row.session_state) as JsonObject),
   });
 
@@ -126,6 +129,10 @@ export const createTakeCalls = (deps: TakeDeps): TakeCalls => {
       const perItem = Array.from({ length: count }, (): LeasedCall[] => []);
       for (const row of rows.filter(isCall)) {
         const call = leasedOf(row);
+        if (row.card_body === null) {
+          deps.release({ projectId: row.project_id, toolCallId: row.tool_call_id, leaseId: row.lease_id });
+          continue;
+        }
         deps.remember(call);
         deps.observe({ ...call.facts, status: "running" });
         perItem[row.ord - 1]?.push(call);

@@ -2,8 +2,13 @@
 
 import type { Statement } from "../sql/database.ts";
 
-const COLUMNS = `
-  project_id, dead_letter_id, kind, tool_call_id, subject, headers, payload, code, reason, attempts, created_at, replayed_at, replayed_as`;
+const columns = (headers: string, payload: string): string => `
+  project_id, dead_letter_id, kind, tool_call_id, subject, ${headers}, ${payload}, code, reason, attempts, created_at, replayed_at, replayed_as`;
+const COLUMNS = columns("headers", "payload");
+
+/** A message may have a megabyte, and a list has five hundred of them. */
+const short = (column: string): string =>
+  `case when octet_length(${column}) <= 16384 then ${column} else '' end as ${column}`;
 
 export interface DeadLetterStateRow {
   readonly project_id: string;
@@ -21,11 +26,11 @@ export interface DeadLetterStateRow {
   readonly replayed_as: string | null;
 }
 
-/** $1 project, $2 before this id or null, $3 limit. */
+/** Without long headers and payloads. $1 project, $2 before this id or null, $3 limit. */
 export const LIST_DEAD: Statement = {
   name: "dead.list",
   text: `
-select ${COLUMNS} from state.dead_letters
+select ${columns(short("headers"), short("payload"))} from state.dead_letters
  where project_id = $1 and ($2::text is null or dead_letter_id < $2::text)
  order by project_id desc, dead_letter_id desc
  limit $3`,

@@ -41,6 +41,7 @@ export interface RetryAsk extends Pick<CallRequest, "idempotencyKey" | "saidDept
 }
 
 export interface DeadLetters {
+  /** Long headers and payloads are left out: `get` has them. */
   list(
     projectId: string,
     page?: { readonly before?: string | undefined; readonly limit?: number | undefined },

@@ -3,14 +3,14 @@
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import type { TurnKey } from "./turn.ts";
-import { TURN_COLUMNS } from "./turn-row.ts";
+import { TURN_VIEW_COLUMNS } from "./turn-row.ts";
 
 const keys = setInput<TurnKey>([
   ["projectId", "text"],
   ["agentTurnId", "text"],
 ]);
 
-const VIEW = `${TURN_COLUMNS}, h.status as head_status, h.turn_epoch::float8 as head_epoch, h.waiting_tool_count,
+const VIEW = `${TURN_VIEW_COLUMNS}, h.status as head_status, h.turn_epoch::float8 as head_epoch, h.waiting_tool_count,
        t.created_at, t.dispatched_at, t.ended_at`;
 
 const HEAD = `

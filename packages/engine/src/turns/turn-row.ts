@@ -68,15 +68,19 @@ export interface QueuedRow extends TurnRow {
   readonly inbox_payload: string;
 }
 
-/** For the alias `t`. */
-export const TURN_COLUMNS = `
+const turnColumns = (payload: string): string => `
   t.project_id, t.agent_turn_id, t.agent_id, t.kind, t.status, t.correlation_id, t.request_hash, t.source_agent_id, t.channel_id,
   t.recursion_depth, t.trace_id, t.traceparent, t.tracestate, t.parent_traceparent, t.parent_agent_id, t.parent_agent_turn_id, t.parent_step_id, t.profile_box_id,
-  t.context_box_id, t.output_box_id, t.display_name, t.payload, t.runtime_config, t.metadata, t.step_count,
+  t.context_box_id, t.output_box_id, t.display_name, ${payload}, t.runtime_config, t.metadata, t.step_count,
   t.turn_epoch::float8 as turn_epoch, t.deliverable_card_id, t.error, t.error_code, t.end_claim_id,
   t.chain_version, t.chain_seq, t.chain_hash,
   floor(extract(epoch from t.created_at) * 1000)::float8 as created_ms,
   floor(extract(epoch from t.dispatched_at) * 1000)::float8 as dispatched_ms`;
+
+/** For the alias `t`. */
+export const TURN_COLUMNS = turnColumns("t.payload");
+/** Without the payload, which has the arguments of a person's action: a list would read hundreds of them. */
+export const TURN_VIEW_COLUMNS = turnColumns("'{}' as payload");
 
 export const parseDocument = (text: string): JsonObject => JSON.parse(text) as JsonObject;
 

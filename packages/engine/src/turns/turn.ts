@@ -22,6 +22,7 @@ import type { DepthPolicy, ResultField } from "@toolplane/protocol/agents";
 import type { Actor } from "../audit/audit.ts";
 import type { CallAsk } from "../calls/plan-call.ts";
 import type { Queryer } from "../sql/database.ts";
+import type { ListedBoxes, LongCard, LongReading, TurnBoxes, TurnBoxesAsk } from "./listed-boxes.ts";
 
 export interface TurnKey {
   readonly projectId: string;
@@ -126,18 +127,6 @@ export interface AdvanceRequest extends AgentKey {
   readonly workerTargets?: readonly string[] | undefined;
   /** The step that begins with the work, in the same transaction; none when it is left out or says undefined. */
   readonly stepOf?: ((work: Work) => string | undefined) | undefined;
-}
-
-/** The cards of a turn's two boxes, oldest first. */
-export interface TurnBoxes {
-  readonly context: readonly Card[];
-  readonly output: readonly Card[];
-}
-
-export interface TurnBoxesAsk {
-  readonly projectId: string;
-  readonly contextBoxId: string;
-  readonly outputBoxId: string;
 }
 
 /** The right to think for one turn, until the claim lapses. */
@@ -372,8 +361,10 @@ export interface Turns {
   release(work: Work): Promise<void>;
   /** Says that the next step began: its row, its event, the head's activity. Once per step, however often it is said. */
   beginStep(work: Work, stepId: string): Promise<void>;
-  /** What steps look at: the newest cards of these turns' boxes, in the order asked. */
-  readBoxes(asks: readonly TurnBoxesAsk[]): Promise<readonly TurnBoxes[]>;
+  /** What steps look at: the newest cards of these turns' boxes, in the order asked; one statement of bounded bytes. */
+  readBoxes(asks: readonly TurnBoxesAsk[]): Promise<readonly ListedBoxes[]>;
+  /** Reads long cards in the order given, in pages of bounded bytes. A card that is gone is left out. */
+  readLong(projectId: string, long: readonly LongCard[], reading: LongReading): Promise<ReadonlyMap<string, Card>>;
   commitStep(work: Work, step: StepCommit): Promise<CommittedStep>;
   finish(work: Work, end: TurnFinish): Promise<TurnEnd>;
   /** Drains the inbox of an agent whose turn could not end; false while a row is still open. */

@@ -15,7 +15,7 @@ import { createStop } from "./stop.ts";
 import { createTendTurns, type TendTurns } from "./tend-turns.ts";
 import { readGuards } from "./terminal-guard.ts";
 import type { EndedKey, Turns } from "./turn.ts";
-import { readTurnBoxes } from "./turn-boxes.ts";
+import { readLongCards, readTurnBoxes } from "./turn-boxes.ts";
 import { createTurnReads } from "./turn-reads.ts";
 import type { HeadRow } from "./turn-row.ts";
 import { createTurnWatch } from "./turn-watch.ts";
@@ -120,6 +120,7 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     },
     beginStep: (work, stepId) => begin.submit(work, stepId),
     readBoxes: (asks) => readTurnBoxes(deps.db, asks),
+    readLong: (projectId, long, reading) => readLongCards(deps.db, projectId, long, reading),
     commitStep: commit.submit,
     finish: finish.submit,
     async settleInbox(work) {

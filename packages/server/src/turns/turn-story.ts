@@ -1,20 +1,10 @@
 // What an agent was asked and did, step by step: its instruction, its thoughts, its calls with arguments and results. Made of the
 // cards of the turn's two boxes, for people: long texts are cut.
 
-import type { CallView, Engine, StepView, TurnView } from "@toolplane/engine";
-import { CARD_TYPES, type Card, isRecord, storableText } from "@toolplane/protocol";
+import { type CallView, type Engine, fillBoxes, longIn, type StepView, type TurnView } from "@toolplane/engine";
+import { CARD_TYPES, type Card, isRecord } from "@toolplane/protocol";
 import { parametersOf, planShownArguments } from "../calls/shown-arguments.ts";
-
-/** What is shown of one text or one value; the card and `calls show` have the whole. */
-const SHOWN_CHARS = 4_000;
-
-const cut = (text: string): string => (text.length <= SHOWN_CHARS ? text : `${storableText(text, SHOWN_CHARS)}...`);
-
-/** The value itself, or the start of its JSON when it is long. */
-const shortValue = (value: unknown): unknown => {
-  const text = JSON.stringify(value) ?? "null";
-  return text.length <= SHOWN_CHARS ? value : cut(text);
-};
+import { cutText, shortCard, shortValue } from "./story-cards.ts";
 
 const textOf = ({ content }: Card): string => {
   if (content.__type__ === "TextContent") return content.text;
@@ -62,7 +52,7 @@ const nameOf = (card: Card): string => {
 const localArguments = (thought: Card | undefined, providerId: unknown): unknown => {
   const asked = (thought?.tool_calls ?? []).find((call) => isRecord(call) && call.id === providerId);
   const said = isRecord(asked) && isRecord(asked.function) ? asked.function.arguments : undefined;
-  return typeof said === "string" ? cut(said) : null;
+  return typeof said === "string" ? cutText(said) : null;
 };
 
 /** Pure: the thought and the calls of one step, from the cards of the turn. */
@@ -80,7 +70,7 @@ const planStoryStep = (
   const known = new Set(called.map(({ tool_call_id }) => tool_call_id));
   const local = own.filter((card) => card.type === CARD_TYPES.toolResult && !known.has(card.tool_call_id));
   return {
-    thought: thought === undefined ? null : cut(textOf(thought)),
+    thought: thought === undefined ? null : cutText(textOf(thought)),
     calls: [
       ...called.map((card) => ({
         tool_call_id: card.tool_call_id ?? "",
@@ -117,7 +107,7 @@ const withTimes = (step: StoryStep, times: CallTimes): StoryStep => ({
 /** The newest instruction of the context box is the turn's own: what it inherits comes first. */
 const planInstruction = (context: readonly Card[]): string | null => {
   const card = context.findLast(({ type }) => type === CARD_TYPES.taskInstruction);
-  return card === undefined ? null : cut(textOf(card));
+  return card === undefined ? null : cutText(textOf(card));
 };
 
 export interface TurnStory {
@@ -131,8 +121,9 @@ export const readStory = async (
   steps: readonly StepView[],
   forAgent: boolean,
 ): Promise<TurnStory> => {
-  const [boxes] = await engine.turns.readBoxes([turn]);
-  const { context = [], output = [] } = boxes ?? {};
+  const [listed = { context: [], output: [] }] = await engine.turns.readBoxes([turn]);
+  const kept = await engine.turns.readLong(turn.projectId, longIn(listed), { keep: shortCard });
+  const { context, output } = fillBoxes(listed, kept);
   const own = output.filter(({ metadata }) => metadata.agent_turn_id === turn.agentTurnId);
   const shown = new Map<string, unknown>();
   for (const card of own) {

@@ -41,13 +41,19 @@ describe.each([
     expect(run.clock.sleeps).toEqual([]);
   });
 
-  test("[STALL-7] an answer that would take long to read is refused before it is read", async () => {
-    const names = Object.fromEntries(Array.from({ length: 150_000 }, (_, i) => [`k${i}`, 0]));
-    const reply: ModelReply = { toolCalls: [{ id: "c", name: "t", arguments: names }], chunkChars: 100_000 };
-    const run = await setUp([reply, { text: "never" }], { stream });
-    await expect(run.think()).rejects.toMatchObject({ code: "payload_too_large" });
-    expect(run.server.requests).toHaveLength(1);
-  });
+  test.each([
+    ["large", 100_000],
+    ["small", 100],
+  ])(
+    "[STALL-7] an answer that would take long to read is refused before it is read, in %s events",
+    async (_size, chunkChars) => {
+      const names = Object.fromEntries(Array.from({ length: 150_000 }, (_, i) => [`k${i}`, 0]));
+      const reply: ModelReply = { toolCalls: [{ id: "c", name: "t", arguments: names }], chunkChars };
+      const run = await setUp([reply, { text: "never" }], { stream });
+      await expect(run.think()).rejects.toMatchObject({ code: "payload_too_large" });
+      expect(run.server.requests).toHaveLength(1);
+    },
+  );
 
   test.each<[string, ModelReply, string]>([
     ["429", { status: 429 }, "rate_limited"],

@@ -1,7 +1,10 @@
 // What a brain adds to the way out: it notes every sign of life, so that silence can be noticed; and it refuses a web page and an
 // answer that would take long to read. The egress guard below it decides which addresses may be reached and how large an answer
 // may be.
+//   The SDK reads all events that have arrived in one turn of the event loop. So an answer is handed to it a little at a time, and other
+//   work runs in between: forty thousand small events kept the loop for seconds (SEC-10).
 
+import { setImmediate as breathe } from "node:timers/promises";
 import { ToolplaneError } from "@toolplane/protocol";
 import { createAnswerWeight, type WeighAnswer } from "./answer-weight.ts";
 
@@ -10,20 +13,32 @@ export interface WatchedFetchOptions {
   readonly onLife: () => void;
 }
 
+/** Some fifty events; a few milliseconds. */
+const AT_ONCE = 16 * 1024;
+
 const watchBody = (
   body: ReadableStream<Uint8Array>,
   onLife: () => void,
   weigh: WeighAnswer,
-): ReadableStream<Uint8Array> =>
-  body.pipeThrough(
+): ReadableStream<Uint8Array> => {
+  let passed = 0;
+  return body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
+      async transform(chunk, controller) {
         onLife();
         weigh(chunk);
-        controller.enqueue(chunk);
+        for (let at = 0; at < chunk.length; at += AT_ONCE) {
+          const piece = chunk.subarray(at, at + AT_ONCE);
+          controller.enqueue(piece);
+          passed += piece.length;
+          if (passed < AT_ONCE) continue;
+          passed = 0;
+          await breathe();
+        }
       },
     }),
   );
+};
 
 /** A web page where an API was expected: read as an answer, it would only look cut off. */
 const isPage = ({ ok, headers }: Response): boolean =>
