@@ -54,6 +54,8 @@ them as they are, without a build. The folder of the checkout must stay where it
 
 const readme = ({ name, target, source }: ProjectPlan): string => `# ${name}
 ${INSTALLING[source]}
+Node 22.18 or later is needed (\`node --version\`).
+
 \`\`\`sh
 npm install
 npm test                       # the tool by itself, and on a throw-away plane

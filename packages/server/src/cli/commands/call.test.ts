@@ -144,7 +144,7 @@ describe("toolplane call", () => {
     ],
     ["a list", ["[1]"], "the arguments are a list: write an object"],
     ["null", ["null"], "the arguments are null: write an object"],
-    ["a member twice", ['{"a":1,"a":2}'], "the arguments: the object names a member of an object twice: send it once"],
+    ["a member twice", ['{"a":1,"a":2}'], "the arguments: the JSON names a member of an object twice: send it once"],
     ["a file that is not there", ["@none.json"], "cannot read none.json: it does not exist"],
   ])("[API-2-K13] what is no JSON object (%s) is wrong usage and sends nothing", async (_, argv, message) => {
     const terminal = createFakeTerminal({ stdin: "[1,", files: { "/somewhere/bad.json": "nope" } });

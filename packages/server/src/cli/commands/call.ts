@@ -40,8 +40,7 @@ const parseArguments = (text: string, from: string): unknown => {
     parseJsonStrict(text, { namesOnce: true });
   } catch (error) {
     if (error instanceof WrongUsage) throw error;
-    if (isToolplaneError(error))
-      throw new WrongUsage(`the arguments${from}: ${error.message.replace(/^the JSON /, "the object ")}`, "call");
+    if (isToolplaneError(error)) throw new WrongUsage(`the arguments${from}: ${error.message}`, "call");
     const why = error instanceof Error ? error.message : "it cannot be read";
     throw new WrongUsage(`the arguments${from} are not JSON: ${why}`, "call");
   }
