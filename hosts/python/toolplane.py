@@ -483,32 +483,54 @@ def tool(
 # --------------------------------------------------------------------------------------------------------- the server
 
 
-def find_plane() -> str:
-    """TOOLPLANE_URL, else the plane of the data directory beside the program on whatever port, else the usual address."""
-    named = os.environ.get("TOOLPLANE_URL", "").strip()
-    if named:
-        return named
+def plane_beside() -> Optional[str]:
+    """The plane of the data directory beside the program: a running server writes down where it listens."""
     try:
-        # A running server writes down where it listens.
         with open(os.path.join(os.environ.get("TOOLPLANE_DATA") or ".toolplane", "address"), encoding="utf-8") as file:
             beside = urllib.parse.urlsplit(file.read().strip())
         if beside.scheme == "http" and beside.hostname in ("127.0.0.1", "localhost", "::1"):
             return f"http://{beside.netloc}"
     except (OSError, ValueError):
         pass
-    return "http://127.0.0.1:7420"
+    return None
+
+
+def named_plane() -> str:
+    return os.environ.get("TOOLPLANE_URL", "").strip()
+
+
+def find_plane() -> str:
+    """TOOLPLANE_URL, else the plane of the data directory beside the program on whatever port, else the usual address."""
+    return named_plane() or plane_beside() or "http://127.0.0.1:7420"
 
 
 class Client:
-    """The HTTP API. Connections are kept and shared; the token is in a header and nowhere else."""
+    """The HTTP API. Connections are kept and shared; the token is in a header and nowhere else.
 
-    def __init__(self, url: str, token: str, project: str):
+    A plane that no person named is followed to another port: after a request that it did not answer, the next try goes where it is then.
+    """
+
+    def __init__(self, url: Optional[str], token: str, project: str):
+        self._follows = not (url or named_plane())
+        self._token, self._project, self._lock = token, urllib.parse.quote(project, safe=""), threading.Lock()
+        self._go(url or find_plane())
+
+    def _go(self, url: str) -> None:
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"the address of the server is http://host:port, not {url!r}")
+        self._url, self._idle = url, []
         self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, parts.port
-        self._base = f"{parts.path.rstrip('/')}/projects/{urllib.parse.quote(project, safe='')}"
-        self._token, self._idle, self._lock = token, [], threading.Lock()
+        self._base = f"{parts.path.rstrip('/')}/projects/{self._project}"
+
+    def _follow(self) -> bool:
+        """Whether the plane has moved."""
+        now = plane_beside() if self._follows else None
+        with self._lock:
+            if now is None or now == self._url:
+                return False
+            self._go(now)
+            return True
 
     def _connect(self, kept: bool) -> Optional[http.client.HTTPConnection]:
         if kept:
@@ -536,6 +558,7 @@ class Client:
                 connection.close()
                 closed = isinstance(error, (ConnectionError, http.client.RemoteDisconnected))
                 if not (kept and closed):
+                    self._follow()
                     why = f"the server does not answer ({type(error).__name__})"
                     raise ApiError(0, "upstream_unavailable", why) from error
         raise ApiError(0, "upstream_unavailable", "the server does not answer")
@@ -549,9 +572,16 @@ class Client:
         sent = {"authorization": f"Bearer {self._token}", "accept": "application/json", **(headers or {})}
         if data is not None:
             sent["content-type"] = "application/json"
+        asked = self._url
         connection, response, text = self._send(method, self._base + path, data, sent, timeout)
+        # Another plane may have taken the address. It does not know the token, and did nothing.
+        if response.status == 401 and self._follow():
+            connection.close()
+            asked = self._url
+            connection, response, text = self._send(method, self._base + path, data, sent, timeout)
         with self._lock:
-            self._idle.append(connection)
+            if asked == self._url:
+                self._idle.append(connection)
         try:
             answer = json.loads(text) if text else None
         except ValueError:
@@ -1204,7 +1234,7 @@ def serve(
     if not token:
         raise SystemExit("toolplane: set TOOLPLANE_TOKEN (toolplane token create --role tool --targets TARGET)")
     client = Client(
-        url or find_plane(),
+        url,
         token,
         project or os.environ.get("TOOLPLANE_PROJECT") or "demo",
     )
@@ -1427,7 +1457,7 @@ def connect(url: Optional[str] = None, token: Optional[str] = None, project: Opt
     """A client of the plane that TOOLPLANE_URL, TOOLPLANE_TOKEN and TOOLPLANE_PROJECT name, unless told otherwise."""
     return Plane(
         Client(
-            url or find_plane(),
+            url,
             token or os.environ.get("TOOLPLANE_TOKEN", ""),
             project or os.environ.get("TOOLPLANE_PROJECT") or "demo",
         )

@@ -138,10 +138,34 @@ export const personTests = (shared: () => ConsoleStack): void => {
       await page.getByRole("textbox", { name: "text" }).fill("a b a");
       await page.getByRole("textbox", { name: "top_k" }).fill("many");
       await named("button", "Call it").click();
-      await shown("Write a number.");
+      await shown("Write a number, such as 3 or 0.5.");
       await page.getByRole("textbox", { name: "top_k" }).fill("1");
       await named("button", "Call it").click();
       await page.getByRole("status").getByText("success").waitFor();
+    });
+
+    test("the form sends what was typed: a doubled member is refused, and a call counts before any event of it", async () => {
+      await stack.api("POST", "/projects/demo/tools", tool("typed", { parameters: { type: "object" } }));
+      await page.route("**/projects/demo/events*", (route) => route.abort());
+      await go("/tools/typed");
+      await shown("It was not called yet.");
+      const whole = page.getByRole("textbox", { name: "Arguments" });
+      await whole.fill('{"amount": 1, "amount": 2}');
+      await named("button", "Call it").click();
+      await shown(/names a member of an object twice: send it once/);
+      await whole.fill('{"amount": 12345678901234567890}');
+      const sent = page.waitForRequest((request) => request.method() === "POST");
+      await named("button", "Call it").click();
+      expect((await sent).postData()).toBe('{"tool_name":"typed","arguments":{"amount": 12345678901234567890}}');
+      await page.getByText("It was not called yet.").waitFor({ state: "detached" });
+      await page.unroute("**/projects/demo/events*");
+    });
+
+    test("an address of a project that does not exist says so, and leads to one that does", async () => {
+      await page.goto(`${stack.url}/p/dmeo`);
+      await named("heading", "There is no such project").waitFor();
+      await page.getByRole("main").getByRole("link", { name: "demo", exact: true }).click();
+      await named("heading", "Now").waitFor();
     });
 
     test("a dead letter is looked at and replayed", async () => {

@@ -81,6 +81,32 @@ test("[LIM-plain-1] so many commands of a tool are out at once, and the end of a
   expect(new Set(sentOf(ids)).size).toBe(5);
 });
 
+/** `phase status attempt` of each event of a call. */
+const lifeOf = async (toolCallId: string): Promise<readonly string[]> =>
+  (await t.engine.events.read(t.projectId, "0", 10_000))
+    .map(({ payload }) => JSON.parse(payload) as Readonly<Record<string, unknown>>)
+    .filter((event) => event.tool_call_id === toolCallId)
+    .map(({ phase, status, attempt }) => [phase, status, attempt].join(" "));
+
+test("[ENG-events-1] a held command that is sent is told, and so is a sent one that takes a slot of a new limit", async () => {
+  await register("told", { concurrency: 1 });
+  const [first = "", second = ""] = [await ask("told"), await ask("told")];
+  await untilSent([first], 1);
+  await untilQuiet();
+  expect(await lifeOf(first)).toEqual(["dispatched queued 0", "leased running 0"]);
+  expect(await lifeOf(second)).toEqual(["dispatched queued 0"]);
+  await finish(first, "told");
+  await untilSent([second], 1);
+  await finish(second, "told");
+  expect(await lifeOf(second)).toEqual(["dispatched queued 0", "leased running 0", "settled success 0"]);
+  await register("counted", {});
+  const sent = await ask("counted");
+  await untilSent([sent], 1);
+  await register("counted", { concurrency: 1 });
+  expect(await lifeOf(sent)).toEqual(["dispatched queued 0", "leased running 0"]);
+  await finish(sent, "counted");
+});
+
 test("[LIM-plain-1] a rate spreads the commands, and a held call cannot have a result", async () => {
   await register("slow", { rate: { limit: 1, per_seconds: 3_600, burst: 2 } });
   const ids = await askMany("slow", 3);

@@ -113,10 +113,23 @@ describe("agents on the command line", () => {
       expect((await stack.run(["approvals"])).out).toMatch(/ echo +ann .* \{"hi":1\}$/m);
       const why = await stack.run(["why", call?.tool_call_id ?? ""]);
       expect(why.out).toContain("it waits for a person to approve it");
-      const decided = await stack.run(["calls", verb, call?.tool_call_id ?? "", "--reason", "because"]);
+      const decided = await stack.run([
+        "calls",
+        verb,
+        call?.tool_call_id ?? "",
+        "--reason",
+        "because",
+        "--as",
+        "Ann B.",
+      ]);
       expect(decided.out).toMatch(
-        verb === "approve" ? /^approved \S+; it is (queued|running|success)\n$/ : /^denied \S+; it is failed\n$/,
+        verb === "approve"
+          ? /^approved \S+ as Ann B\.; it is (queued|running|success)\n$/
+          : /^denied \S+ as Ann B\.; it is failed\n$/,
       );
+      const shown = (await stack.run(["calls", "show", call?.tool_call_id ?? ""])).out;
+      expect(shown).toMatch(/^approval +(approved|denied) by Ann B\. at \S+: because$/m);
+      expect((await stack.run(["audit", "list"])).out).toMatch(/ call\.(approved|denied) .*"by":"Ann B\."/);
       const turn = await stack.json("turns", "show", "last", "--wait", "30s");
       expect(turn.deliverable).toBe(said);
     }

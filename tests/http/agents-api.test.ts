@@ -90,6 +90,10 @@ test("[API-approvals] a person sees what waits and decides once; agents and view
   expect((await http.send("GET", `/projects/demo/calls/${no}`)).body).toMatchObject({
     status: "failed",
     error: { code: "approval_denied" },
+    approval: { verdict: "denied", reason: "no" },
+  });
+  expect((await http.send("GET", `/projects/demo/calls/${yes}`)).body).toMatchObject({
+    approval: { verdict: "approved", by: "ann", reason: "fine", decided_at: expect.any(String) },
   });
   expect((await http.send("GET", "/projects/demo/approvals")).body.items).toEqual([]);
   expect((await http.send("POST", "/projects/demo/calls/nothing/approve", {})).status).toBe(404);

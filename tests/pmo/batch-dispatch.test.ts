@@ -6,7 +6,7 @@ import { queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import { fork, letPass, tasks } from "./fork.ts";
 import { NEXT_ATTEMPTS, RESULTS_OF } from "./pmo-world.sql.ts";
-import { BOSS, PROJECT, startPmoWorld } from "./pmo-world.ts";
+import { BOSS, PROJECT, startPmoWorld, WORKER } from "./pmo-world.ts";
 
 /** The engine's turns, whose spawn fails as long as it is told to. */
 const stumble = (engine: Engine, fail: () => ToolplaneError | undefined): void => {
@@ -56,6 +56,18 @@ describe("tasks that cannot be dispatched", () => {
       status: "failed",
       result: { results: [{ status: "failed", error: "dispatch_retry_exhausted" }] },
     });
+  });
+
+  test("[LIM-delegated] while they wait for their next attempt they count as turns that were given to others", async () => {
+    await using world = await startPmoWorld();
+    await world.engine.projects.patchProject(PROJECT, { limits: { delegated_turns: 2 } });
+    stumble(world.engine, () => new ToolplaneError("agent_busy", "later"));
+    const { view } = await fork(world, { tasks: tasks(2) });
+    expect((await view()).tasks.map(({ status }) => status)).toEqual(["pending", "pending"]);
+    const asked = { projectId: PROJECT, toolName: "delegate_async", arguments: WORKER, agentId: BOSS };
+    const { toolCallId } = await world.engine.calls.dispatch(asked);
+    await world.serve();
+    expect((await world.resultOf(toolCallId)).error).toMatchObject({ code: "rate_limited" });
   });
 
   test("[UTP-11.6-3] one that succeeds in the end is a child like any other", async () => {

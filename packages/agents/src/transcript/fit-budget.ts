@@ -15,7 +15,6 @@ export interface BudgetItem {
   readonly shorten?: (() => ModelMessage) | undefined;
 }
 
-
 /** Role, id and punctuation around a message. */
 const FRAME_CHARS = 16;
 

@@ -1,5 +1,6 @@
 // Builds a supervised tool host from its configuration.
 
+import { createRequire } from "node:module";
 import type { JsonValue } from "@toolplane/protocol";
 import {
   type HostResponse,
@@ -25,6 +26,8 @@ import { createRequestIds } from "./request-ids.ts";
 import { createRetrySafe } from "./retry-safe.ts";
 import { systemTimers } from "./timers.ts";
 
+const HOST_PROGRAM = createRequire(import.meta.url).resolve("@toolplane/sdk/host-launcher");
+
 const createDeps = (options: HostOptions, ports: HostPorts): CrewDeps => {
   const { name, config = {} } = options;
   const limits = createHostLimits(options.limits);
@@ -34,7 +37,7 @@ const createDeps = (options: HostOptions, ports: HostPorts): CrewDeps => {
     name,
     limits,
     timers,
-    launch: planLaunch(options, { env: ports.env ?? process.env, node: process.execPath }),
+    launch: planLaunch(options, { env: ports.env ?? process.env, node: process.execPath, hostProgram: HOST_PROGRAM }),
     newId: ports.newId ?? createRequestIds(),
     random: ports.random ?? Math.random,
     diagnostics: createDiagnostics(name, { log, timers, border, onDiagnostic }),

@@ -25,9 +25,14 @@ const options = (change: Partial<HostOptions>): HostOptions => ({
   cwd: "/app",
   ...change,
 });
-const place = { env: OURS, node: "/opt/node/bin/node" };
+const place = { env: OURS, node: "/opt/node/bin/node", hostProgram: "/opt/toolplane/host.mjs" };
 
 describe("the command", () => {
+  test("[HOST-4-19] toolplane-host means our own, run by the Node that runs us: the one on PATH may be out of reach", () => {
+    const { argv } = planLaunch(options({ command: ["toolplane-host", "./tools.mjs"] }), place);
+    expect(argv).toEqual(["/opt/node/bin/node", "/opt/toolplane/host.mjs", "./tools.mjs"]);
+  });
+
   test("[HOST-4-19] node means the Node that runs us, and nothing else does", () => {
     expect(planLaunch(options({}), place).argv).toEqual(["/opt/node/bin/node", "host.ts"]);
     expect(planLaunch(options({ command: ["/usr/bin/node", "x"] }), place).argv).toEqual(["/usr/bin/node", "x"]);

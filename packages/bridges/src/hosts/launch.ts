@@ -28,10 +28,18 @@ export const planHostEnv = (
   return env;
 };
 
+/**
+ * Ours, and not the one on PATH: there it may be a link in a home directory that the user of the host cannot enter, as `npx` makes it, and run
+ * by another Node.
+ */
+const HOST_PROGRAM = "toolplane-host";
+
 export interface LaunchPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The Node that runs us. */
   readonly node: string;
+  /** The program `toolplane-host` of our own packages. */
+  readonly hostProgram: string;
   readonly files?: SandboxFiles;
 }
 
@@ -42,7 +50,10 @@ export const planLaunch = (options: HostOptions, place: LaunchPlace): Launch => 
   const env = planHostEnv(place.env, options.env);
   const isNode = program === "node";
   const given = { env, cwd: options.cwd, ownUser: options.ownUser ?? false };
-  if (options.sandbox === undefined) return { argv: [isNode ? place.node : program, ...args], ...given };
+  if (options.sandbox === undefined) {
+    const own = program === HOST_PROGRAM ? [place.node, place.hostProgram] : [isNode ? place.node : program];
+    return { argv: [...own, ...args], ...given };
+  }
   if (!isNode) {
     throw new ToolplaneError(
       "bad_request",

@@ -5,6 +5,8 @@ import { ApiProblem, awayProblem, parseProblem } from "./problem.ts";
 export interface Asked {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   readonly body?: unknown;
+  /** The body as JSON text, where the caller has written it; instead of `body`. */
+  readonly text?: string;
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -22,7 +24,8 @@ export const withQuery = (path: string, query: Readonly<Record<string, string | 
 const isAbort = (thrown: unknown): boolean => thrown instanceof DOMException && thrown.name === "AbortError";
 
 export const request = async <Answer>(path: string, asked: Asked = {}): Promise<Answer> => {
-  const { method = "GET", body, signal, headers } = asked;
+  const { method = "GET", signal, headers } = asked;
+  const body = asked.text ?? (asked.body === undefined ? undefined : JSON.stringify(asked.body));
   const response = await fetch(path, {
     method,
     credentials: "same-origin",
@@ -32,7 +35,7 @@ export const request = async <Answer>(path: string, asked: Asked = {}): Promise<
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body }),
     ...(signal === undefined ? {} : { signal }),
   }).catch((thrown: unknown) => {
     throw isAbort(thrown) ? thrown : awayProblem();

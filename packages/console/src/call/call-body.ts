@@ -30,6 +30,12 @@ export interface CallBody extends ListedCall {
   readonly retry_safe: boolean;
   readonly lease: { readonly holder: string; readonly expires_at: string | null } | null;
   readonly leases?: readonly LeaseBody[];
+  readonly approval?: {
+    readonly verdict: string;
+    readonly by: string;
+    readonly reason: string | null;
+    readonly decided_at: string;
+  };
   readonly run_deadline: string | null;
   readonly queue_deadline: string | null;
   readonly available_at: string | null;

@@ -184,6 +184,19 @@ const CallContent = ({ project, call, why }: BodyProps): ReactNode => {
             ["Tool version", call.tool_version],
             ["Asked", <When key="c" at={call.created_at} />],
             ["Ended", call.settled_at && <When key="s" at={call.settled_at} />],
+            [
+              call.approval?.verdict === "denied" ? "Denied by" : "Approved by",
+              call.approval && (
+                <span key="approval">
+                  <Text most={128}>{call.approval.by}</Text>, <When at={call.approval.decided_at} />
+                  {call.approval.reason !== null && (
+                    <>
+                      : <Text most={500}>{call.approval.reason}</Text>
+                    </>
+                  )}
+                </span>
+              ),
+            ],
             ["Settled by", call.settled_by && <Text key="by">{call.settled_by}</Text>],
             ["Attempts", call.attempts],
             ["May be run again after a crash", call.retry_safe ? "yes" : "no"],

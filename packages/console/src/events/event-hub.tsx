@@ -118,6 +118,7 @@ export const useReloadOn = (concerns: (event: PlaneEvent) => boolean, act: () =>
   const current = useRef(act);
   current.current = act;
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const actedAt = useRef(Number.NEGATIVE_INFINITY);
   const seen = useRef(fresh);
   useEffect(() => {
     if (seen.current === fresh) return;
@@ -127,9 +128,14 @@ export const useReloadOn = (concerns: (event: PlaneEvent) => boolean, act: () =>
   useEffect(() => () => clearTimeout(timer.current), []);
   useEvents((events) => {
     if (timer.current !== undefined || !events.some(concerns)) return;
-    timer.current = setTimeout(() => {
-      timer.current = undefined;
-      current.current();
-    }, everyMs);
+    const rest = actedAt.current + everyMs - Date.now();
+    timer.current = setTimeout(
+      () => {
+        timer.current = undefined;
+        actedAt.current = Date.now();
+        current.current();
+      },
+      Math.max(FLUSH_MS, rest),
+    );
   });
 };

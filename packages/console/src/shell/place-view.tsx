@@ -11,11 +11,14 @@ import { CallPage } from "../call/call-page.tsx";
 import { NowPage } from "../calls/now-page.tsx";
 import { CardPage } from "../card/card-page.tsx";
 import { DeadLettersPage } from "../dead-letters/dead-letters-page.tsx";
+import { useHub } from "../events/event-hub.tsx";
 import { ServicesPage } from "../fleet/services-page.tsx";
 import { Page } from "../parts/section.tsx";
 import { Empty } from "../parts/states.tsx";
-import type { Place, ProjectPage } from "../router/place.ts";
+import { type Place, type ProjectPage, projectOf } from "../router/place.ts";
 import { Link } from "../router/use-place.tsx";
+import { useSession } from "../session/session.tsx";
+import { Text } from "../text/text.tsx";
 import { ToolPage } from "../tools/tool-page.tsx";
 import { ToolsPage } from "../tools/tools-page.tsx";
 import { TracePage } from "../trace/trace-page.tsx";
@@ -42,7 +45,35 @@ const THINGS = {
   agent: AgentPage,
 } as const;
 
+/** A few are enough to see a wrong letter; the page of projects has the others. */
+const MOST_NAMED = 5;
+
+const NoProject = ({ project }: { readonly project: string }): ReactNode => {
+  const { who } = useSession();
+  return (
+    <Page title="There is no such project">
+      <Empty title="The project of this address does not exist">
+        <p>
+          <Text most={64}>{project}</Text> is no project of this plane. Look at{" "}
+          {who.projects.slice(0, MOST_NAMED).map(({ project_id }) => (
+            <span key={project_id}>
+              <Link to={{ kind: "page", project: project_id, page: "now" }}>
+                <Text most={64}>{project_id}</Text>
+              </Link>
+              {", "}
+            </span>
+          ))}
+          <Link to={{ kind: "projects" }}>all projects</Link>.
+        </p>
+      </Empty>
+    </Page>
+  );
+};
+
 export const PlaceView = ({ place }: { readonly place: Place }): ReactNode => {
+  const { state } = useHub();
+  const project = projectOf(place);
+  if (project !== undefined && state === "missing") return <NoProject project={project} />;
   switch (place.kind) {
     case "home":
     case "projects":

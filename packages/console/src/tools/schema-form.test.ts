@@ -36,14 +36,30 @@ describe("a form from a schema", () => {
 
   test("gives arguments, and leaves out what was left empty", () => {
     expect(readForm(fields, { text: "a b", count: "3", size: "2", more: '["x"]' })).toEqual({
-      arguments: { text: "a b", count: 3, loud: true, size: 2, more: ["x"] },
+      json: '{"text":"a b","count":3,"loud":true,"size":2,"more":["x"]}',
       wrong: {},
     });
   });
 
+  test("sends numbers and JSON as they were typed: no digit and no member is lost", () => {
+    const typed = {
+      text: "a",
+      count: "3",
+      ratio: "0.12345678901234567890",
+      more: '[{"a":1,"a":12345678901234567890}]',
+    };
+    expect(readForm(fields, typed).json).toBe(
+      `{"text":"a","count":3,"ratio":${typed.ratio},"loud":true,"more":${typed.more}}`,
+    );
+  });
+
   test.each([
     ["", "This is needed."],
-    ["x", "Write a number."],
+    ["x", "Write a number, such as 3 or 0.5."],
+    ["0x10", "Write a number, such as 3 or 0.5."],
+    ["Infinity", "Write a number, such as 3 or 0.5."],
+    ["+3", "Write a number, such as 3 or 0.5."],
+    ["1e999", "Write a number, such as 3 or 0.5."],
     ["1.5", "Write a whole number."],
     ["0", "Write 1 or more."],
     ["11", "Write 10 or less."],
@@ -61,7 +77,10 @@ describe("a form from a schema", () => {
 
   test("a text that is needed was forgotten, unless a person wrote something and removed it", () => {
     expect(readForm(fields, { count: "1" }).wrong).toEqual({ text: "This is needed." });
-    expect(readForm(fields, { count: "1", text: "" })).toMatchObject({ arguments: { text: "" }, wrong: {} });
+    expect(readForm(fields, { count: "1", text: "" })).toEqual({
+      json: '{"text":"","count":1,"loud":true}',
+      wrong: {},
+    });
   });
 
   test("says where JSON is broken", () => {
@@ -73,9 +92,9 @@ describe("a form from a schema", () => {
     (schema) => {
       const whole = planForm(schema);
       expect(whole.map(({ name }) => name)).toEqual([WHOLE]);
-      expect(readForm(whole, { [WHOLE]: '{"a":1}' })).toEqual({ arguments: { a: 1 }, wrong: {} });
+      expect(readForm(whole, { [WHOLE]: '{"a":1,"a":2}' })).toEqual({ json: '{"a":1,"a":2}', wrong: {} });
       expect(readForm(whole, { [WHOLE]: "[1]" }).wrong[WHOLE]).toMatch(/an object/);
-      expect(readForm(whole, {})).toEqual({ arguments: {}, wrong: {} });
+      expect(readForm(whole, {})).toEqual({ json: "{}", wrong: {} });
     },
   );
 
@@ -84,10 +103,7 @@ describe("a form from a schema", () => {
       type: "object",
       properties: { __proto__x: { type: "string" }, constructor: { type: "string" } },
     });
-    expect(Object.keys(readForm(odd, { __proto__x: "a", constructor: "b" }).arguments)).toEqual([
-      "__proto__x",
-      "constructor",
-    ]);
-    expect(readForm(odd, {})).toEqual({ arguments: {}, wrong: {} });
+    expect(readForm(odd, { __proto__x: "a", constructor: "b" }).json).toBe('{"__proto__x":"a","constructor":"b"}');
+    expect(readForm(odd, {})).toEqual({ json: "{}", wrong: {} });
   });
 });

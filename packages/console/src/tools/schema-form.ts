@@ -1,5 +1,7 @@
 // A form from a JSON Schema, and arguments from what was typed into it. What a form cannot say (lists, objects, alternatives) is
 // typed as JSON. The server checks the arguments again: this only catches what can be said at the field. Pure.
+//   Numbers and JSON leave as they were typed: reading and writing them again would drop the first of two members of one name, which the
+//   server refuses, and the last digits of a long number.
 
 import { isRecord } from "../api/problem.ts";
 
@@ -92,20 +94,25 @@ export const planForm = (parameters: unknown): readonly FormField[] => {
   return [{ ...whole, least: undefined, most: undefined }];
 };
 
-type Read = { readonly value: unknown } | { readonly wrong: string } | undefined;
+/** `json`: the value as JSON text. */
+type Read = { readonly json: string } | { readonly wrong: string } | undefined;
+
+/** As JSON writes a number: `Number` would take 0x10, +1 and Infinity too. */
+const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 const readNumber = ({ kind, least, most }: FormField, text: string): Read => {
   const value = Number(text);
-  if (!Number.isFinite(value)) return { wrong: "Write a number." };
+  if (!JSON_NUMBER.test(text) || !Number.isFinite(value)) return { wrong: "Write a number, such as 3 or 0.5." };
   if (kind === "integer" && !Number.isInteger(value)) return { wrong: "Write a whole number." };
   if (least !== undefined && value < least) return { wrong: `Write ${least} or more.` };
   if (most !== undefined && value > most) return { wrong: `Write ${most} or less.` };
-  return { value };
+  return { json: text };
 };
 
 const readJson = (text: string): Read => {
   try {
-    return { value: JSON.parse(text) as unknown };
+    JSON.parse(text);
+    return { json: text };
   } catch (error) {
     return { wrong: `This is not JSON: ${error instanceof Error ? error.message : "it cannot be read"}` };
   }
@@ -116,9 +123,9 @@ const readField = (field: FormField, written: string | undefined): Read => {
   const text = written ?? field.initial;
   const left = field.isRequired ? { wrong: "This is needed." } : undefined;
   if (field.kind === "text" || field.kind === "secret") {
-    if (text !== "") return { value: text };
+    if (text !== "") return { json: JSON.stringify(text) };
     // A person who wrote something and removed it wants the empty text.
-    return field.isRequired && written !== undefined ? { value: "" } : left;
+    return field.isRequired && written !== undefined ? { json: '""' } : left;
   }
   if (text.trim() === "") return left;
   if (field.kind === "number" || field.kind === "integer") return readNumber(field, text.trim());
@@ -126,21 +133,23 @@ const readField = (field: FormField, written: string | undefined): Read => {
 };
 
 export interface FormReading {
-  readonly arguments: Readonly<Record<string, unknown>>;
+  /** The arguments as JSON text. */
+  readonly json: string;
   /** By the name of the field. */
   readonly wrong: Readonly<Record<string, string>>;
 }
 
 export const readForm = (fields: readonly FormField[], texts: Readonly<Record<string, string>>): FormReading => {
-  const given: [string, unknown][] = [];
+  const members: string[] = [];
   const wrong: Record<string, string> = {};
+  let whole: string | undefined;
   for (const field of fields) {
     const read = readField(field, Object.hasOwn(texts, field.name) ? texts[field.name] : undefined);
     if (read === undefined) continue;
     if ("wrong" in read) wrong[field.name] = read.wrong;
-    else if (field.name !== WHOLE) given.push([field.name, read.value]);
-    else if (isRecord(read.value)) given.push(...Object.entries(read.value));
+    else if (field.name !== WHOLE) members.push(`${JSON.stringify(field.name)}:${read.json}`);
+    else if (isRecord(JSON.parse(read.json))) whole = read.json;
     else wrong[field.name] = "The arguments are an object: write { ... }.";
   }
-  return { arguments: Object.fromEntries(given), wrong };
+  return { json: whole ?? `{${members.join(",")}}`, wrong };
 };

@@ -3,7 +3,7 @@
 import { type ReactNode, useState } from "react";
 import { type Page as ListPage, projectPath, request, withQuery } from "../api/request.ts";
 import { useAct } from "../api/use-act.ts";
-import { useLoad } from "../api/use-load.ts";
+import { type Loaded, useLoad } from "../api/use-load.ts";
 import { useReloadOn } from "../events/event-hub.tsx";
 import { ValueView } from "../json/value-view.tsx";
 import type { LimitBody } from "../limits/limit-body.ts";
@@ -27,9 +27,7 @@ import { TryForm } from "./try-form.tsx";
 /** Counting all calls of a tool costs more than listing the newest ones. */
 const COUNT_EVERY_MS = 2_000;
 
-const UsageView = ({ project, name }: { readonly project: string; readonly name: string }): ReactNode => {
-  const path = projectPath(project, "tools", name, "usage");
-  const usage = useLoad(path, (signal) => request<UsageBody>(path, { signal }));
+const UsageView = ({ name, usage }: { readonly name: string; readonly usage: Loaded<UsageBody> }): ReactNode => {
   useReloadOn(({ isLogged, payload }) => isLogged && payload.tool_name === name, usage.reload, COUNT_EVERY_MS);
   return (
     <Show what="the tool's calls" {...usage}>
@@ -158,6 +156,8 @@ export const ToolPage = ({ project, id }: { readonly project: string; readonly i
   const { rights } = useSession();
   const path = `${projectPath(project, "tools", id)}?pending=true`;
   const tool = useLoad(path, (signal) => request<ToolBody>(path, { signal }));
+  const usagePath = projectPath(project, "tools", id, "usage");
+  const usage = useLoad(usagePath, (signal) => request<UsageBody>(usagePath, { signal }));
   const [round, setRound] = useState(0);
   const again = (): void => {
     tool.reload();
@@ -187,7 +187,7 @@ export const ToolPage = ({ project, id }: { readonly project: string; readonly i
               {rights.canCall && body.status === "active" && (
                 <Section title="Try it">
                   <ServedNote project={project} target={targetOf(body)} />
-                  <TryForm key={body.definition_hash} project={project} tool={body} />
+                  <TryForm key={body.definition_hash} project={project} tool={body} onMade={usage.reload} />
                 </Section>
               )}
               <Section
@@ -201,7 +201,7 @@ export const ToolPage = ({ project, id }: { readonly project: string; readonly i
                   </Button>
                 }
               >
-                <UsageView project={project} name={id} />
+                <UsageView name={id} usage={usage} />
                 <LimitNote project={project} name={id} />
               </Section>
             </div>

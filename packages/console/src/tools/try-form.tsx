@@ -10,16 +10,23 @@ import { SchemaFields } from "./schema-fields.tsx";
 import { planForm, readForm } from "./schema-form.ts";
 import type { ToolBody } from "./tool-body.ts";
 
-export const TryForm = ({ project, tool }: { readonly project: string; readonly tool: ToolBody }): ReactNode => {
+interface TryFormProps {
+  readonly project: string;
+  readonly tool: ToolBody;
+  readonly onMade: () => void;
+}
+
+export const TryForm = ({ project, tool, onMade }: TryFormProps): ReactNode => {
   const fields = useMemo(() => planForm(tool.parameters), [tool.parameters]);
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
   const [wrong, setWrong] = useState<Readonly<Record<string, string>>>({});
   const [made, setMade] = useState<string>();
-  const call = useAct(async (given: Readonly<Record<string, unknown>>) => {
+  const call = useAct(async (json: string) => {
     setMade(undefined);
-    const body = { tool_name: tool.tool_name, arguments: given };
+    const text = `{"tool_name":${JSON.stringify(tool.tool_name)},"arguments":${json}}`;
     const path = projectPath(project, "calls");
-    setMade((await request<{ readonly tool_call_id: string }>(path, { method: "POST", body })).tool_call_id);
+    setMade((await request<{ readonly tool_call_id: string }>(path, { method: "POST", text })).tool_call_id);
+    onMade();
   });
   return (
     <form
@@ -29,7 +36,7 @@ export const TryForm = ({ project, tool }: { readonly project: string; readonly 
         event.preventDefault();
         const read = readForm(fields, texts);
         setWrong(read.wrong);
-        if (Object.keys(read.wrong).length === 0) call.run(read.arguments);
+        if (Object.keys(read.wrong).length === 0) call.run(read.json);
       }}
     >
       <SchemaFields

@@ -19,6 +19,9 @@ export interface Told {
   readonly when?: string | undefined;
 }
 
+/** The command of a call of a service that never leases was let pass: the call runs, as far as the plane can know, under no lease. */
+export const TOLD_SENT: Told = { phase: "leased", status: "'running'", attempt: "0" };
+
 // An uncorrelated subquery: asked once for a statement, however many calls it tells of.
 const AT = `(select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
 

@@ -1,6 +1,8 @@
 // Back to the queue. Whatever offers a call again (a release, a claim whose answer was lost, a watchdog) says when. Two things
 // may delay it: the time its caller asked for, and a tool that was paused meanwhile. Expressions over a call `c`.
 
+import { TOLD_SENT, tellOf } from "./call-events.sql.ts";
+
 // A scalar subquery: an EXISTS may be planned as one scan of all tools.
 const IS_PAUSED = `(select t.status = 'paused' from resource.tools t
   where t.project_id = c.project_id and t.tool_name = c.tool_name)`;
@@ -35,6 +37,9 @@ export const COMES_TO_GATE = `(c.status <> 'queued' or not ${PLAIN_WAS_SENT}
 export const PASS_SENT = `status = case when c.status = 'queued' and ${PLAIN_WAS_SENT} then 'running' else c.status end,
        started_at = case when c.status = 'queued' and ${PLAIN_WAS_SENT} then now() else c.started_at end,
        run_deadline = case when c.plain and c.publishes = 0 and c.status = 'queued' then null else c.run_deadline end`;
+
+/** The same as an event, by the statement that reads such calls into `found`: columns of state.live_calls, and an `ord`. */
+export const TELL_PASSED_SENT = tellOf(`found c where c.status = 'queued' and ${PLAIN_WAS_SENT}`, "c", [TOLD_SENT]);
 
 /**
  * Whether a call without a live lease can have a result: it ran under a lease that lapsed, or it is allowed to run. It is

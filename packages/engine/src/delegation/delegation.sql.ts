@@ -164,13 +164,20 @@ select t.agent_id, t.agent_turn_id, t.context_box_id, t.output_box_id,
  where t.project_id || '' = $1 and t.correlation_id = $2 and t.source_agent_id = $3`,
 };
 
-/** Turns that agents gave to others and that have not ended, up to the limit of the project. $1 project, $2 the limit where it has none. */
+// The condition on the project is written so that tasks are found by the index of those that wait: by their key, all tasks of the project
+// that are kept would be read.
+/**
+ * Turns that agents gave to others and that have not ended, and tasks of batches that wait to become such turns, up to the limit of the
+ * project. $1 project, $2 the limit where it has none.
+ */
 export const COUNT_DELEGATED: Statement = {
   name: "delegation.count-open",
   text: `
 select m.most, (select count(*)::int from (
-         select from state.turns t
+         select 1 from state.turns t
           where t.project_id || '' = $1 and t.parent_agent_turn_id is not null and t.ended_at is null
+         union all
+         select 1 from state.batch_tasks k where k.project_id || '' = $1 and k.status = 'pending'
           limit m.most) q) as open
   from (select coalesce((select (p.limits ->> 'delegated_turns')::int from resource.projects p where p.project_id = $1), $2::int) as most) m`,
 };

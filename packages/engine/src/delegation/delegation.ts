@@ -2,8 +2,8 @@
 // planned elsewhere, purely. All of it runs in the transaction of the deciding part.
 //   DL1. An agent comes with its roster row, its identity edge and an idle head, all or none.
 //   DL2. The edge is named by the request that made the agent: a repeated request finds what it made.
-//   DL4. The open turns that agents of a project gave to others are bounded, however wide and deep they delegate. They are counted in the
-//        transaction that adds to them; delegations that run at the same moment may pass the bound by their own tasks.
+//   DL4. The open turns that agents of a project gave to others are bounded, however wide and deep they delegate. They, and tasks that wait to
+//        become such turns, are counted in the transaction that adds to them; delegations that run at the same moment may pass the bound by their own tasks.
 //   DL3. An agent that an agent makes is one level deeper for ever: outside of its turns it speaks at that depth (I9).
 
 import { isStorable, isToken, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";

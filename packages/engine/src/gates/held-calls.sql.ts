@@ -1,6 +1,7 @@
 // Limited calls of services that never lease: their commands are held until their gate lets them pass, and then sent once. A sent call is
 // running, without a lease: it holds its slot until it settles or its deadline comes.
 
+import { TOLD_SENT, tellOf } from "../calls/call-events.sql.ts";
 import { IS_DUE } from "../calls/lease.sql.ts";
 import type { TargetKey } from "../sessions/session-targets.ts";
 import type { Statement } from "../sql/database.ts";
@@ -63,7 +64,9 @@ passed as (
          run_deadline = now() + make_interval(secs => c.timeout_seconds), due_at = now() + make_interval(secs => c.timeout_seconds)
     from picked p
    where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id
-  returning p.ord, c.project_id, c.subject, c.target, c.headers, c.after_execution, c.call_card_id, c.tool_name
+  returning p.ord, c.*
+),
+told as (${tellOf("passed c", "c", [TOLD_SENT])}
 )
 insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
 select 'cmd', project_id, subject, split_part(subject, '.', 6), target, headers, ${PAYLOAD}, now()

@@ -68,7 +68,10 @@ export const sendHeldCalls = ({ db, gates, doorbell, clock, log }: HeldCallsDeps
     behind = isWhole ? START : (places.at(-1) ?? START);
     const sent = await sendOf(places);
     // There may be room for more.
-    if (sent > 0) doorbell.ring("messages");
+    if (sent > 0) {
+      doorbell.ring("messages");
+      doorbell.ring("events", "here");
+    }
     soonest = Math.min(soonest, ...places.map((place) => gates.wakeIn(place) ?? LOOK_AGAIN_MS));
     if (sent > 0 || !isWhole) return 0;
     const ms = soonest;

@@ -1,7 +1,7 @@
 // Statements of projects.
 
 import type { ProjectLimits, ProjectStatus } from "@toolplane/protocol/registry";
-import { COMES_TO_GATE, PASS_SENT } from "../calls/offer.sql.ts";
+import { COMES_TO_GATE, PASS_SENT, TELL_PASSED_SENT } from "../calls/offer.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
 export interface ProjectRow {
@@ -53,10 +53,12 @@ export const GATE_PROJECT_CALLS: Statement = {
   name: "projects.gate-calls",
   text: `
 with found as materialized (
-  select c.project_id, c.tool_call_id from state.live_calls c
+  select c.*, 1 as ord from state.live_calls c
    where c.project_id = $1 and c.gate is null and starts_with(c.actor_id, 'tool.') and ${COMES_TO_GATE}
    order by c.project_id, c.tool_call_id
      for update
+),
+told as (${TELL_PASSED_SENT}
 )
 update state.live_calls c set gate = '', ${PASS_SENT}
   from found f where c.project_id = any (array[f.project_id]) and c.tool_call_id = f.tool_call_id`,

@@ -18,6 +18,37 @@ const createWorld = async (answer: Answerer, below = "") => {
   return { server, clock, client, [Symbol.asyncDispose]: dispose };
 };
 
+describe("a server that was started again elsewhere", () => {
+  const ok = () => ({ body: { ok: true } });
+
+  test("[SEE-20] is found after a request that was not answered; that request is not sent again by itself", async () => {
+    await using before = await createScriptedServer(() => ({ hangUp: true }));
+    await using after = await createScriptedServer(ok);
+    const places: (string | undefined)[] = [undefined, before.url, after.url];
+    const find = () => places.shift();
+    const client = createHttpClient({ url: before.url, token: "t", clock: createManualClock(), find });
+    for (const _ of places.slice())
+      await expect(client(REQUEST)).rejects.toMatchObject({ code: "upstream_unavailable" });
+    expect(after.requests).toHaveLength(0);
+    expect(await client(REQUEST)).toMatchObject({ body: { ok: true } });
+    expect([before.requests.length, after.requests.length]).toEqual([3, 1]);
+    await client.close();
+  });
+
+  test("[SEE-20] is asked at once when another plane, which does not know the token, took the address", async () => {
+    await using other = await createScriptedServer(() => ({ status: 401, body: { error: { code: "unauthorized" } } }));
+    await using after = await createScriptedServer(ok);
+    let place = other.url;
+    const find = () => place;
+    const client = createHttpClient({ url: other.url, token: "t", clock: createManualClock(), find });
+    await expect(client(REQUEST)).rejects.toMatchObject({ code: "unauthorized" });
+    place = after.url;
+    expect(await client(REQUEST)).toMatchObject({ body: { ok: true } });
+    expect([other.requests.length, after.requests.length]).toEqual([2, 1]);
+    await client.close();
+  });
+});
+
 describe("the time a request has", () => {
   test("[API-5-H1] a server that says nothing is given up after it, with its address", async () => {
     await using world = await createWorld(() => undefined);

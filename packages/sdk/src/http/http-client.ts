@@ -1,5 +1,7 @@
 // One HTTP request to the plane: token, time limit, bounded body, typed error.
 // I8. The token is in a header and nowhere else: not in a URL, a message or a log.
+// A plane that was started again may listen elsewhere. After a request that it did not answer, the client asks where it is (`find`): the
+// request fails as before, because the plane may have begun it, and the next try goes to the new address.
 
 import { ToolplaneError, tryParseJsonStrict, UsageError, understandError } from "@toolplane/protocol";
 import { errorFromAnswer, parseRetryAfter } from "../gateway/answer-error.ts";
@@ -33,6 +35,8 @@ export interface HttpClientOptions {
   readonly url: string;
   readonly token?: string | undefined;
   readonly clock: Clock;
+  /** Where the server is now, if that is known; absent: it is always at `url`. */
+  readonly find?: (() => string | undefined) | undefined;
 }
 
 /** On a healthy server only a claim takes long; a hung connection must not cost a lease. */
@@ -96,10 +100,22 @@ const noAnswer = (thrown: unknown, url: string): ToolplaneError => {
 /** The time limits are ours (REQUEST_TIMEOUT_MS and each request's own): one of the pool would end a claim that waits. */
 const NO_LIMIT = 0;
 
-export const createHttpClient = ({ url, token, clock }: HttpClientOptions): HttpClient => {
+export const createHttpClient = ({ url: first, token, clock, find }: HttpClientOptions): HttpClient => {
+  let url = first;
   if (!URL.canParse(url) || !/^https?:/.test(url))
     throw new UsageError(`the address of a server is such as http://127.0.0.1:7420, not ${url}`);
-  const pool = createHttpPool({ url });
+  let pool = createHttpPool({ url });
+  /** Whether it has moved. */
+  const follow = (): boolean => {
+    const now = find?.();
+    if (now === undefined || now === url) return false;
+    const left = pool;
+    url = now;
+    pool = createHttpPool({ url });
+    // Requests that are still under way there will not be answered: a data directory has one plane at a time.
+    void left.close();
+    return true;
+  };
   const plain = {
     accept: "application/json",
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -121,8 +137,9 @@ export const createHttpClient = ({ url, token, clock }: HttpClientOptions): Http
     return readAnswer(answer, `${method} ${path}`, clock);
   };
 
-  const send = async (request: HttpRequest): Promise<HttpAnswer> => {
+  const sendOnce = async (request: HttpRequest): Promise<HttpAnswer> => {
     const { signal, timeoutMs = REQUEST_TIMEOUT_MS } = request;
+    const asked = url;
     const ended = new AbortController();
     const stop = new AbortController();
     let late = false;
@@ -139,13 +156,25 @@ export const createHttpClient = ({ url, token, clock }: HttpClientOptions): Http
     } catch (thrown) {
       if (thrown instanceof ToolplaneError) throw thrown;
       if (signal?.aborted) throw new ToolplaneError("canceled", "the request was given up", { cause: thrown });
-      if (late) throw new ToolplaneError("upstream_unavailable", `${url} did not answer within ${timeoutMs} ms`);
-      throw noAnswer(thrown, url);
+      if (late) throw new ToolplaneError("upstream_unavailable", `${asked} did not answer within ${timeoutMs} ms`);
+      throw noAnswer(thrown, asked);
     } finally {
       signal?.removeEventListener("abort", giveUp);
       ended.abort(WAIT_OVER);
     }
   };
 
-  return Object.assign(send, { close: pool.close });
+  const send = async (request: HttpRequest): Promise<HttpAnswer> => {
+    try {
+      return await sendOnce(request);
+    } catch (error) {
+      const code = error instanceof ToolplaneError ? error.code : undefined;
+      // Another plane may have taken the address. It does not know the token, and did nothing.
+      if (code === "unauthorized" && follow()) return sendOnce(request);
+      if (code === "upstream_unavailable") follow();
+      throw error;
+    }
+  };
+
+  return Object.assign(send, { close: () => pool.close() });
 };

@@ -13,6 +13,8 @@ export interface HttpGatewayOptions {
   /** `http://127.0.0.1:7420`; without a path, query or user. */
   readonly url: string;
   readonly token?: string | undefined;
+  /** Where the server is now, if that is known. */
+  readonly find?: (() => string | undefined) | undefined;
   readonly projectId: string;
   /** The target that is served; taken from the first claim when it is not given. */
   readonly target?: string | undefined;

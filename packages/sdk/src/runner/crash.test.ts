@@ -30,13 +30,19 @@ const crashWorld = (retry: "safe" | "never") => {
   return { ...world, handled, started: () => until(() => world.runs() === 2, "both run") };
 };
 
+const codeOf = (toolCallId: string, toolName = "count_words") => ({
+  toolName,
+  toolCallId,
+  scrub: (text: string) => text.replaceAll("another-secret", "[redacted OTHER]"),
+});
+
 const thrown = new TypeError("boom with hunter2-and-more");
 
 describe("[SEE-18] a crash", () => {
   test("is one line of the log: the cause, the call whose code threw, the calls that ran; without secrets", async () => {
     const { runner, log, started, handled } = crashWorld("never");
     await started();
-    runner.crash(thrown, "call_2");
+    runner.crash(thrown, codeOf("call_2"));
     await Promise.all(handled);
     const lines = log.entries.filter(({ level }) => level === "error");
     expect(lines).toMatchObject([
@@ -56,7 +62,7 @@ describe("[SEE-18] a crash", () => {
   test("fails the call whose code threw with its cause; the others may have had their effect", async () => {
     const { runner, gateway, started, handled } = crashWorld("never");
     await started();
-    runner.crash(thrown, "call_2");
+    runner.crash(thrown, codeOf("call_2"));
     expect(await Promise.all(handled)).toMatchObject([{ code: "outcome_unknown" }, { code: "internal_error" }]);
     const sent = new Map(gateway.settled.map((result) => [result.toolCallId, result]));
     expect(sent.get("call_1")).toMatchObject({
@@ -77,9 +83,23 @@ describe("[SEE-18] a crash", () => {
   test("gives a safe bystander back, and lets the lease of the safe call whose code threw lapse: that is counted", async () => {
     const { runner, gateway, started, handled } = crashWorld("safe");
     await started();
-    runner.crash(thrown, "call_2");
+    runner.crash(thrown, codeOf("call_2"));
     expect(await Promise.all(handled)).toMatchObject([{ outcome: "released" }, { outcome: "lost" }]);
     expect(gateway.released).toEqual([{ toolCallId: "call_1", leaseId: "lease_call_1" }]);
     expect(gateway.settled).toEqual([]);
+  });
+
+  test("of a tool's code after its answer names the tool and its call, without its secrets; calls that run did not throw", async () => {
+    const { runner, gateway, log, started, handled } = crashWorld("safe");
+    await started();
+    runner.crash(new TypeError("late, with another-secret"), codeOf("call_0", "send_mail"));
+    expect(await Promise.all(handled)).toMatchObject([{ outcome: "released" }, { outcome: "released" }]);
+    expect(gateway.settled).toEqual([]);
+    const [line] = log.entries.filter(({ level }) => level === "error");
+    expect(line?.fields).toMatchObject({
+      reason: "late, with [redacted OTHER]",
+      thrown_by: "send_mail in call call_0, after its answer",
+    });
+    expect(JSON.stringify(line)).not.toContain("another-secret");
   });
 });

@@ -8,6 +8,7 @@ import { createIds, type Ids, type Random, sha256 } from "../ports/ids.ts";
 import { type Log, silentLog } from "../ports/log.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { createEnvSecrets, type SecretSource } from "../secrets/secret-source.ts";
+import type { CallInScope } from "../tools/call-scope.ts";
 import { DEFAULT_MAX_RESULT_BYTES } from "./build-outcome.ts";
 import type { Culprit } from "./crash.ts";
 import { createDefinitionMemory, type DefinitionMemory } from "./definition-memory.ts";
@@ -52,8 +53,8 @@ export interface Runner {
   handle(command: ClaimedCommand, stop?: AbortSignal): Promise<RunReport>;
   /** Tools that were told to stop and still run. */
   leftBehind(): number;
-  /** An error that no code caught ends the process: ends every run. `toolCallId`: the call whose code threw, where that is known. */
-  crash(thrown: unknown, toolCallId?: string | undefined): void;
+  /** An error that no code caught ends the process: ends every run. `by`: the call whose code threw, where that is known; it may be over. */
+  crash(thrown: unknown, by?: CallInScope | undefined): void;
 }
 
 /** The first try and two more: a failure that lasts longer than seconds will probably last beyond the deadline. */
@@ -143,20 +144,21 @@ export const createRunner = (options: RunnerOptions): Runner => {
     }
   };
 
-  const crash = (thrown: unknown, toolCallId: string | undefined): void => {
+  const crash = (thrown: unknown, by: CallInScope | undefined): void => {
     const runs = [...deps.active];
-    // The error may quote a secret of any call that runs.
+    // The error may quote a secret of any call that runs, and of the one whose code threw.
     const text = (said: string): string =>
-      runs.reduce((clean, { scrubber }) => scrubber.text(clean), deps.ownScrubber.text(said));
+      runs.reduce((clean, { scrubber }) => scrubber.text(clean), deps.ownScrubber.text(by?.scrub(said) ?? said));
     const diagnostics = diagnose(thrown, { text });
-    const culprit = runs.find((run) => run.toolCallId === toolCallId);
+    const culprit = runs.find((run) => run.toolCallId === by?.toolCallId);
+    const after = culprit === undefined ? ", after its answer" : "";
     log.error("an error that no code caught ends the service", {
       reason: diagnostics?.message,
-      thrown_by: culprit && `${culprit.payload.tool_name} in call ${culprit.toolCallId}`,
+      thrown_by: by && `${by.toolName} in call ${by.toolCallId}${after}`,
       running: runs.map((run) => `${run.payload.tool_name} ${run.toolCallId}`).join(", "),
       stack: diagnostics?.stack,
     });
-    const whose = (run: Run): Culprit => (culprit === undefined ? "unknown" : culprit === run ? "this" : "other");
+    const whose = (run: Run): Culprit => (by === undefined ? "unknown" : culprit === run ? "this" : "other");
     for (const run of runs) {
       run.crash = { thrown, culprit: whose(run), diagnostics };
       run.signal.end("crashed");

@@ -22,6 +22,8 @@ export interface OpenGatewayDeps {
   readonly random: Random;
   readonly ids: TraceIds;
   readonly log: Log;
+  /** Where the plane is now, for a service that no person told where it is. */
+  readonly find?: (() => string | undefined) | undefined;
   readonly openLink?: OpenNatsOptions["openLink"];
 }
 

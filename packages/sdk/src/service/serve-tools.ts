@@ -21,7 +21,7 @@ import { type OpenGateway, openGateway, readConnection } from "./open-gateway.ts
 import { findPlaneBeside } from "./plane-beside.ts";
 import { type ProcessPort, stopOnSignals } from "./process-signals.ts";
 import { registerTools, type ServedTool } from "./register-tools.ts";
-import { planSettings, type ServiceSettings, type ServiceSettingsInput } from "./settings.ts";
+import { isPlaneNamed, planSettings, type ServiceSettings, type ServiceSettingsInput } from "./settings.ts";
 import { type StopOptions, startToolService } from "./tool-service.ts";
 
 export interface ServeOptions extends ServiceSettingsInput {
@@ -118,10 +118,12 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     if (port !== undefined) endInOneSentence(error, port);
     throw error;
   };
+  const folder = process.cwd();
+  const find = isPlaneNamed(options, env) ? undefined : () => findPlaneBeside(env, folder);
   const holder = `${settings.target}@${hostname()}:${process.pid}`;
   const opened: OpenGateway =
     options.gateway === undefined
-      ? await openGateway(settings, connection, { holder, clock, random, ids, log }, starting).catch(explained)
+      ? await openGateway(settings, connection, { holder, clock, random, ids, log, find }, starting).catch(explained)
       : { gateway: options.gateway, close: async () => undefined };
   const { gateway } = opened;
   const { target } = settings;

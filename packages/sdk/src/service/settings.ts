@@ -75,6 +75,12 @@ const parseConcurrency = (value: number): number => {
   throw new UsageError(`concurrency must be a whole number from 1 to ${MAX_CONCURRENCY}`);
 };
 
+/** Whether a person said where the plane is. If not, a service follows the plane beside it to another port. */
+export const isPlaneNamed = (
+  input: Pick<ServiceSettingsInput, "url">,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean => filled(input.url, env.TOOLPLANE_URL) !== undefined;
+
 /** `beside`: where the plane of the data directory beside this program listens, if there is one. */
 export const planSettings = (
   input: ServiceSettingsInput,

@@ -55,7 +55,10 @@ export const createFunctionExecutor = (options: FunctionExecutorOptions): Execut
       if (found === undefined) throw new ToolplaneError("not_found", `there is no tool ${call.toolName} here`);
       // A copy for every attempt: a function that changes its arguments must not change those of the next attempt.
       const run = (): Promise<unknown> => found.tool.run(structuredClone(call.arguments), { ...context, call });
-      return options.scope === undefined ? run() : options.scope.run(call.toolCallId, run);
+      const { toolName, toolCallId } = call;
+      return options.scope === undefined
+        ? run()
+        : options.scope.run({ toolName, toolCallId, scrub: context.scrub }, run);
     },
   };
 };

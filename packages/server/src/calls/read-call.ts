@@ -1,11 +1,11 @@
-// One call with everything a person asks about it: its arguments, its result, every lease it had, and, for operators, the cause
-// of its failure. The call card and the result card are read together.
+// One call with everything a person asks about it: its arguments, its result, every lease it had, a person's decision about it, and, for
+// operators, the cause of its failure. The call card and the result card are read together.
 
 import { type CallKey, type Engine, isSettled, type Role } from "@toolplane/engine";
 import { tryParseViews, VIEWS_KEY } from "@toolplane/protocol";
 import type { BodyOf } from "../http/answers.ts";
 import { OPERATORS } from "../http/route.ts";
-import { callDetail, type callDetailBody, leasesBody } from "../routes/call-body.ts";
+import { callDetail, type callDetailBody, decisionBody, leasesBody } from "../routes/call-body.ts";
 import { parametersOf, planShownArguments } from "./shown-arguments.ts";
 
 export interface CallReading {
@@ -16,7 +16,7 @@ export interface CallReading {
 }
 
 export const readCall = async (
-  engine: Pick<Engine, "calls" | "cards" | "definitions">,
+  engine: Pick<Engine, "calls" | "cards" | "definitions" | "approvals">,
   key: CallKey,
   { role, waitMs, signal }: CallReading,
 ): Promise<BodyOf<typeof callDetailBody>> => {
@@ -35,9 +35,12 @@ export const readCall = async (
   // A call that succeeded has diagnostics too when it was tried more than once.
   const mayRead = isSettled(view.status) && OPERATORS.includes(role);
   const diagnostics = mayRead ? await engine.calls.diagnostics(key) : undefined;
+  // Who decided is for people: an agent reads of a refusal what its result says.
+  const decision = view.approvalHash === null || role === "agent" ? undefined : await engine.approvals.find(key);
   return {
     ...detail,
     leases,
+    ...(decision === undefined ? {} : { approval: decisionBody(decision) }),
     ...(views === undefined ? {} : { views }),
     ...(shown === undefined ? {} : { arguments: shown.arguments, argument_layers: shown.layers }),
     ...(diagnostics === undefined ? {} : { diagnostics }),

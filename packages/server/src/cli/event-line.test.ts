@@ -21,6 +21,7 @@ describe("[SEE-4] an event is one line", () => {
   test.each([
     ["a direct call", call("dispatched"), "sys.api", "pay asked for", "call c1"],
     ["its start", call("leased"), "sys.api", "pay runs", "call c1"],
+    ["its start at a service that never leases", call("leased", { attempt: 0 }), "sys.api", "pay runs", "call c1"],
     ["its second start", call("leased", { attempt: 2 }), "sys.api", "pay runs, attempt 2", "call c1"],
     ["its end", call("settled", { status: "failed" }), "sys.api", "pay failed", "call c1"],
     ["a lost service", call("retried"), "sys.api", "pay lost its service and is offered again", "call c1"],

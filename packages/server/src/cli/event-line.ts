@@ -36,7 +36,9 @@ const agentOf = (token: string): string => (token.startsWith("sys_") ? token.rep
 
 const PHASES: Readonly<Record<string, (call: Body) => string>> = {
   dispatched: () => "asked for",
-  leased: (call) => (call.attempt === 1 ? "runs" : `runs, attempt ${cellOf(call, "attempt") ?? "?"}`),
+  // 0: a service that never leases was sent its command.
+  leased: (call) =>
+    call.attempt === 1 || call.attempt === 0 ? "runs" : `runs, attempt ${cellOf(call, "attempt") ?? "?"}`,
   settled: (call) => textOf(call, "status") ?? "settled",
   canceled: () => "canceled",
   retried: () => "lost its service and is offered again",

@@ -46,6 +46,7 @@ export const OPTIONS = {
   until: { type: "string", value: "TIME", help: "made before this time (ISO 8601, or 10m: so long ago)" },
   trace: { type: "string", value: "TRACE", help: "of this trace only" },
   reason: { type: "string", value: "TEXT", help: "the reason, for later readers" },
+  as: { type: "string", value: "NAME", help: "the person who decides (else USER, else the token's name)" },
   version: { type: "string", value: "N", help: "this version only" },
   pending: { type: "boolean", help: "only those with a version that waits to be accepted" },
   all: { type: "boolean", help: "all of them; for the audit: of the whole plane (administrators)" },

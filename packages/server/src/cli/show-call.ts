@@ -54,6 +54,14 @@ export const errorText = (error: unknown): string | null => {
   return `${textOf(error, "code") ?? "unknown_error"}: ${textOf(error, "message") ?? "no message"}${detail}`;
 };
 
+/** `approved by ana at 2030-01-01T10:00:00.000Z: it is agreed`. Null when no person decided. */
+const approvalText = ({ approval }: Body): string | null => {
+  if (!isRecord(approval)) return null;
+  const [verdict, by, at] = ["verdict", "by", "decided_at"].map((name) => textOf(approval, name) ?? "?");
+  const reason = textOf(approval, "reason");
+  return `${verdict} by ${by} at ${at}${reason === undefined ? "" : `: ${reason}`}`;
+};
+
 /** The one duration of a call, wherever it is shown: from the request for it to its settlement. */
 export const callSpan = (call: Body): string | undefined => spanOf(call, "created_at", "settled_at");
 
@@ -82,6 +90,7 @@ export const showCall = ({ output }: CommandContext, call: Body): void => {
     ["error", error, "bad"],
     ["agent", call.agent_id],
     ["target", call.target],
+    ["approval", approvalText(call)],
     ["attempts", call.attempts],
     ["lease", call.lease],
     ...leasesOf(call),

@@ -93,7 +93,7 @@ python3 -m unittest            # the function by itself, and on a throw-away pla
 ${toolplane} up --demo        # a plane; leave it running
 \`\`\`
 
-In another shell, in the same folder: the service and the commands find the plane of the folder \`.toolplane\` there, whatever its port. A service that runs keeps its address: start it again when the plane came back on another port. For a plane elsewhere set
+In another shell, in the same folder: the service and the commands find the plane of the folder \`.toolplane\` there, whatever its port. A service that runs follows the plane to another port. For a plane elsewhere set
 \`TOOLPLANE_URL\`.
 
 \`\`\`sh

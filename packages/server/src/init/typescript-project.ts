@@ -54,13 +54,15 @@ them as they are, without a build. The folder of the checkout must stay where it
 
 const readme = ({ name, target, source }: ProjectPlan): string => `# ${name}
 ${INSTALLING[source]}
+Node 22.18 or later is needed (\`node --version\`).
+
 \`\`\`sh
 npm install
 npm test                       # the tool by itself, and on a throw-away plane
 npx toolplane up --demo        # a plane; leave it running
 \`\`\`
 
-In another shell, in the same folder: the service and the commands find the plane of the folder \`.toolplane\` there, whatever its port. A service that runs keeps its address: start it again when the plane came back on another port. For a plane elsewhere set
+In another shell, in the same folder: the service and the commands find the plane of the folder \`.toolplane\` there, whatever its port. A service that runs follows the plane to another port. For a plane elsewhere set
 \`TOOLPLANE_URL\`.
 
 \`\`\`sh

@@ -1,14 +1,14 @@
 // Calls that wait for a person: what waits, yes, no.
 
-import type { Decision, WaitingCall } from "@toolplane/engine";
+import type { WaitingCall } from "@toolplane/engine";
 import { z } from "zod";
 import { parametersOf, planShownArguments, type ShownArguments } from "../calls/shown-arguments.ts";
 import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
-import { anyObject, type BodyOf, pageOf, text, textOrNull, time } from "../http/answers.ts";
+import { anyObject, type BodyOf, pageOf, text, time } from "../http/answers.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { OPERATORS, PEOPLE, type Route, route } from "../http/route.ts";
-import { argumentLayers, CALL_STATUSES } from "./call-body.ts";
+import { argumentLayers, CALL_STATUSES, decisionBody, decisionFields } from "./call-body.ts";
 
 const waitingShape = z
   .strictObject({
@@ -27,10 +27,7 @@ const waitingShape = z
 const decisionShape = z.strictObject({
   tool_call_id: text,
   status: z.enum(CALL_STATUSES),
-  verdict: z.enum(["approved", "denied"]),
-  by: text,
-  reason: textOrNull,
-  decided_at: time,
+  ...decisionFields,
   idempotent: z.boolean(),
 });
 
@@ -44,13 +41,6 @@ const waitingBody = (call: WaitingCall, shown: ShownArguments | undefined): Body
   tool_call_card_id: call.callCardId,
   asked_at: call.askedAt,
   expires_at: call.expiresAt,
-});
-
-const decisionBody = (decision: Omit<Decision, "status" | "idempotent">) => ({
-  verdict: decision.verdict,
-  by: decision.by,
-  reason: decision.reason,
-  decided_at: decision.decidedAt,
 });
 
 export const approvalRoutes: readonly Route[] = [

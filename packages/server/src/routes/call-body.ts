@@ -1,6 +1,6 @@
 // A call as the API shows it.
 
-import type { CallAnswer, CallLease, CallView, Engine } from "@toolplane/engine";
+import type { CallAnswer, CallLease, CallView, Decision, Engine } from "@toolplane/engine";
 import { AFTER_EXECUTIONS, type Card, RESULT_STATUSES, type ToolResultContent } from "@toolplane/protocol";
 import { z } from "zod";
 import { anyObject, type BodyOf, errorOfItem, text, textOrNull, time, timeOrNull } from "../http/answers.ts";
@@ -79,11 +79,27 @@ export const argumentLayers = z.strictObject({
   hidden: z.array(text),
 });
 
+/** What a person decided about a call. */
+export const decisionFields = {
+  verdict: z.enum(["approved", "denied"]),
+  by: text,
+  reason: textOrNull,
+  decided_at: time,
+};
+
+export const decisionBody = ({ verdict, by, reason, decidedAt }: Omit<Decision, "status" | "idempotent">) => ({
+  verdict,
+  by,
+  reason,
+  decided_at: decidedAt,
+});
+
 /** A call that is looked at alone. */
 export const callDetailBody = z
   .strictObject({
     ...detailFields,
     leases: z.array(leaseShape),
+    approval: z.strictObject(decisionFields).optional().meta({ description: "What a person decided about it." }),
     arguments: anyObject.optional(),
     argument_layers: argumentLayers.optional(),
     views: z

@@ -7,14 +7,18 @@ import type { CallRow } from "./tables.ts";
 
 const ENDS: ReadonlySet<string> = new Set(["settled", "canceled", "dead"]);
 
+/** A command that was sent to a service that never leases is told as a lease of attempt 0. */
+const SENT = "leased 0";
+
 /** Which phase may follow which. */
 const NEXT: ReadonlyMap<string, readonly string[]> = new Map([
   ["", ["dispatched"]],
-  ["dispatched", ["approval_wanted", "leased", "settled", "canceled", "dead"]],
+  ["dispatched", ["approval_wanted", "leased", SENT, "settled", "canceled", "dead"]],
   ["approval_wanted", ["approval_decided", "settled", "canceled", "dead"]],
-  ["approval_decided", ["leased", "settled", "canceled", "dead"]],
+  ["approval_decided", ["leased", SENT, "settled", "canceled", "dead"]],
   ["leased", ["retried", "settled", "canceled", "dead"]],
-  ["retried", ["leased", "settled", "canceled", "dead"]],
+  [SENT, ["leased", "retried", "settled", "canceled", "dead"]],
+  ["retried", ["leased", SENT, "settled", "canceled", "dead"]],
 ]);
 
 const nameOf = (row: { readonly project_id: string; readonly tool_call_id: string }): string =>
@@ -54,7 +58,9 @@ export const checkCallEvents = (facts: Facts): Found => {
     ...calls.flatMap((call) =>
       faultsOf(
         call,
-        (told.get(nameOf(call)) ?? []).map(({ phase }) => phase),
+        (told.get(nameOf(call)) ?? []).map(({ phase, attempt }) =>
+          phase === "leased" && attempt === 0 ? SENT : phase,
+        ),
         dead.has(nameOf(call)),
       ),
     ),

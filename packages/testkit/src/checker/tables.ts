@@ -141,6 +141,7 @@ export interface CallEventRow {
   readonly project_id: string;
   readonly tool_call_id: string;
   readonly phase: string;
+  readonly attempt: number;
 }
 
 export interface Tables {
@@ -170,11 +171,11 @@ const callEventOf = ({
   readonly project_id: string;
   readonly payload: string;
 }): CallEventRow => {
-  const { tool_call_id, phase } = JSON.parse(payload.slice(payload.lastIndexOf("\t") + 1)) as Omit<
+  const { tool_call_id, phase, attempt } = JSON.parse(payload.slice(payload.lastIndexOf("\t") + 1)) as Omit<
     CallEventRow,
     "project_id"
   >;
-  return { project_id, tool_call_id, phase };
+  return { project_id, tool_call_id, phase, attempt };
 };
 
 const connected = async <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> => {

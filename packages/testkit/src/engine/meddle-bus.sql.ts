@@ -20,6 +20,11 @@ insert into bus.messages (category, project_id, subject, component, target, head
   ageStreamItems: "update bus.stream_items set created_at = now() - interval '2 minutes' where subject = $1",
   forgetEvents: "delete from bus.messages where category = 'evt'",
   loseCommands: "delete from bus.messages where category = 'cmd'",
+  pileUpCommands: `
+insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
+  select category, project_id, subject, component, target, replace(headers, $1, 'another'), payload, now() - interval '1 hour'
+  from bus.messages, generate_series(1, $2::int)
+  where category = 'cmd'`,
   putOffMessages: "update bus.messages set available_at = now() + interval '300 milliseconds'",
   takeCommands: "delete from bus.messages where category = 'cmd' returning subject, headers::json as headers",
 } as const;

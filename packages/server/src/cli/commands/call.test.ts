@@ -137,8 +137,16 @@ describe("toolplane call", () => {
     ["a number", ['{"a":[1e400]}'], "the arguments have a number that is too large: write it as a text"],
     ["stdin", ["-"], "the arguments in stdin are not JSON"],
     ["a file", ["@bad.json"], "the arguments in bad.json are not JSON"],
+    [
+      "a text",
+      ['"x"'],
+      'the arguments are a text: write an object with a member for each argument, such as {"text": "hello"}',
+    ],
+    ["a list", ["[1]"], "the arguments are a list: write an object"],
+    ["null", ["null"], "the arguments are null: write an object"],
+    ["a member twice", ['{"a":1,"a":2}'], "the arguments: the JSON names a member of an object twice: send it once"],
     ["a file that is not there", ["@none.json"], "cannot read none.json: it does not exist"],
-  ])("[API-2-K13] bad JSON (%s) is wrong usage and sends nothing", async (_, argv, message) => {
+  ])("[API-2-K13] what is no JSON object (%s) is wrong usage and sends nothing", async (_, argv, message) => {
     const terminal = createFakeTerminal({ stdin: "[1,", files: { "/somewhere/bad.json": "nope" } });
     expect(await terminal.run("call", "echo", ...argv)).toBe(2);
     expect(terminal.err()).toContain(message);

@@ -3,6 +3,7 @@
 //   is sent again and is still the same call. The command first gets the call's id and then its result, so that it can name
 //   the call when the wait ends early.
 
+import { isRecord, isToolplaneError, parseJsonStrict } from "@toolplane/protocol";
 import { isOver } from "@toolplane/sdk/client";
 import { parseText } from "../body.ts";
 import { showOutcome } from "../call-outcome.ts";
@@ -21,19 +22,41 @@ const refuseOverflow = (_key: string, value: unknown): unknown => {
   return value;
 };
 
+const kindOf = (value: unknown): string =>
+  value === null
+    ? "null"
+    : Array.isArray(value)
+      ? "a list"
+      : typeof value === "string"
+        ? "a text"
+        : `a ${typeof value}`;
+
+/** `from`: where the text comes from, for the sentence about a mistake. */
+const parseArguments = (text: string, from: string): unknown => {
+  let given: unknown;
+  try {
+    given = JSON.parse(text, refuseOverflow);
+    // JSON.parse takes the last of two members of one name, and the server would not see that there were two.
+    parseJsonStrict(text, { namesOnce: true });
+  } catch (error) {
+    if (error instanceof WrongUsage) throw error;
+    if (isToolplaneError(error)) throw new WrongUsage(`the arguments${from}: ${error.message}`, "call");
+    const why = error instanceof Error ? error.message : "it cannot be read";
+    throw new WrongUsage(`the arguments${from} are not JSON: ${why}`, "call");
+  }
+  if (isRecord(given)) return given;
+  throw new WrongUsage(
+    `the arguments${from} are ${kindOf(given)}: write an object with a member for each argument, such as {"text": "hello"}`,
+    "call",
+  );
+};
+
 const readArguments = async ({ args, io }: CommandContext): Promise<unknown> => {
   const given = args[1];
   if (given === undefined) return {};
   const file = given === "-" ? "-" : given.startsWith("@") ? given.slice(1) : undefined;
-  const text = file === undefined ? given : await readInput(io, file);
-  try {
-    return JSON.parse(text, refuseOverflow) as unknown;
-  } catch (error) {
-    if (error instanceof WrongUsage) throw error;
-    const from = file === undefined ? "" : ` in ${file === "-" ? "stdin" : file}`;
-    const why = error instanceof Error ? error.message : "it cannot be read";
-    throw new WrongUsage(`the arguments${from} are not JSON: ${why}`, "call");
-  }
+  if (file === undefined) return parseArguments(given, "");
+  return parseArguments(await readInput(io, file), ` in ${file === "-" ? "stdin" : file}`);
 };
 
 const planWait = ({ wait, at }: CommandContext["flags"]): number => {

@@ -116,21 +116,21 @@ const decide = (verb: "approve" | "deny", said: string, summary: string): Comman
   usage: "ID",
   least: 1,
   most: 1,
-  options: ["project", "reason"],
+  options: ["project", "reason", "as"],
   summary,
   async run(context) {
     const { client, project, flags, output, io } = context;
     const id = await resolveCallId(context);
-    const person = io.env.USER ?? io.env.LOGNAME;
+    const person = [flags.as, io.env.USER, io.env.LOGNAME].map((name) => name?.trim()).find(Boolean);
     const body = {
       ...(flags.reason === undefined ? {} : { reason: flags.reason }),
-      ...(person === undefined || person === "" ? {} : { by: person }),
+      ...(person === undefined ? {} : { by: person }),
     };
     const answer = await client.request({ method: "POST", path: callPath(project, id, verb), body });
     if (output.json) output.data(answer);
     else if (answer.idempotent === true)
       output.line(`call ${id} was ${said} before, by ${textOf(answer, "by") ?? "somebody"}`);
-    else output.line(`${said} ${id}; it is ${textOf(answer, "status") ?? "decided"}`);
+    else output.line(`${said} ${id} as ${textOf(answer, "by") ?? "?"}; it is ${textOf(answer, "status") ?? "decided"}`);
     return EXIT.ok;
   },
 });

@@ -26,6 +26,8 @@ const create: Command = {
     const { role } = flags;
     if (role === undefined || !ROLES.has(role))
       throw new WrongUsage(`--role takes one of ${[...ROLES].join(", ")}`, "token create");
+    if (role === "tool" && splitList(flags.targets ?? "").length === 0)
+      throw new WrongUsage("--role tool needs --targets NAME: the targets that the service serves", "token create");
     const body = {
       role,
       // An administrator's token reaches every project unless one is named; all others belong to one.
