@@ -104,8 +104,7 @@ test("[LIM-tool-3] a rate lets its burst pass, and then one call whenever a toke
 });
 
 test("[LIM-tool-3] a command over a bus is told when a token is there for it, each a token later", async () => {
-  // So slow that no token comes while a busy machine makes the tries.
-  await register("told", { rate: { limit: 2, per_seconds: 1_000 } });
+  await register("told", { rate: { limit: 2, per_seconds: 1_000 } }); // No token comes while a busy machine tries.
   const made = await askMany("told", 3);
   const tries = made.map(({ toolCallId, agentTurnId, callCardId }) =>
     t.engine.calls.lease({ projectId: t.projectId, toolCallId, agentTurnId, callCardId, holder: "nats" }),
