@@ -2,10 +2,10 @@ import { defineConfig } from "vitest/config";
 import { KILLED_RUN, LongestFirst, settings } from "./vitest.settings.ts";
 
 /** Packages whose tests beside the code are functions in, values out: they share a process, and need no database. */
-const PURE = "packages/{protocol,bus,sdk,bridges,agents,console}/src/**/*.test.ts";
+const PURE = "packages/{protocol,bus,sdk,bridges,agents,console,processes,testkit}/src/**/*.test.ts";
 
 /** Tests of what a process does to its children and to its end: each file has a process of its own. */
-const ALONE = ["packages/{processes,testkit}/src/**/*.test.ts", "tests/processes/**/*.test.ts"];
+const ALONE = ["packages/processes/src/guarded/spawn-guarded.test.ts", "tests/processes/**/*.test.ts"];
 
 /**
  * All others make databases, directories and stacks of their own and leave nothing in their process, so they share it: to
@@ -21,7 +21,14 @@ export default defineConfig({
     projects: [
       {
         ...settings,
-        test: { ...settings.test, name: "pure", include: [PURE], isolate: false, globalSetup: [KILLED_RUN] },
+        test: {
+          ...settings.test,
+          name: "pure",
+          include: [PURE],
+          exclude: ["**/node_modules/**", ...ALONE],
+          isolate: false,
+          globalSetup: [KILLED_RUN],
+        },
       },
       {
         ...settings,

@@ -39,6 +39,8 @@ export const settings = {
 
 /** Twelve seconds and more on two busy cores; first those that wait for leases. A wrong place costs a moment at the end. */
 const LONGEST = [
+  "processes/postgres",
+  "processes/guard",
   "crash/fault-points",
   "examples/tour",
   "crash/failures",
@@ -52,7 +54,6 @@ const LONGEST = [
   "up/launcher",
   "hosts/end-to-end-kill",
   "up/roles",
-  "processes/postgres",
   "hosts/supervisor-corpus",
   "up/config",
   "up/move",
@@ -82,14 +83,19 @@ const LONGEST = [
   "turns/chaos",
   "agents/worker-suspended",
   "pmo/crash",
-  "processes/guard",
   "hosts/supervisor-calls",
   "hosts/supervisor-launch",
 ] as const;
 
-const rankOf = ({ moduleId }: TestSpecification): number => {
+/**
+ * A worker goes on with the next file only if it is of the same project, else a new one starts and loads everything again. So the
+ * projects follow each other, and the shortest files come last.
+ */
+const PROJECTS: readonly string[] = ["alone", "shared", "pure"];
+
+const placeOf = ({ moduleId, project }: TestSpecification): readonly [project: number, rank: number] => {
   const rank = LONGEST.findIndex((name) => moduleId.endsWith(`/tests/${name}.test.ts`));
-  return rank === -1 ? LONGEST.length : rank;
+  return [PROJECTS.indexOf(project.name), rank === -1 ? LONGEST.length : rank];
 };
 
 /** So that no worker is left with a long file at the end while the others have nothing to do. */
@@ -97,6 +103,9 @@ export class LongestFirst extends BaseSequencer {
   /** Vitest's own order (what failed or took long the last time, large files) among those that are not listed. */
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
+    return sorted.toSorted((a, b) => {
+      const [[projectA, rankA], [projectB, rankB]] = [placeOf(a), placeOf(b)];
+      return projectA - projectB || rankA - rankB;
+    });
   }
 }

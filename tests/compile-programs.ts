@@ -48,6 +48,8 @@ const ownSources: Plugin = {
 };
 
 export const setup = async (): Promise<void> => {
+  // Another project of this run has done it.
+  if (process.env.TOOLPLANE_TEST_PROGRAMS !== undefined) return;
   const outdir = join(ROOT, "node_modules/.cache/test-programs");
   await build({
     absWorkingDir: ROOT,

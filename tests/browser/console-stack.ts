@@ -48,7 +48,7 @@ export const startConsole = async (): Promise<ConsoleStack> => {
   const link = linkIn(program.out()) ?? "";
   const token = readFileSync(join(place.dataDir, "token"), "utf8").trim();
   // Containers run tests as root, where Chromium has no sandbox to offer; it only opens our own page.
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  const args = [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-gpu"];
   const browser = await chromium.launch({ executablePath, args });
   return {
     url,

@@ -30,7 +30,7 @@ const shown = (text: string | RegExp): Promise<void> => page.getByText(text).fir
 export const personTests = (shared: () => ConsoleStack): void => {
   beforeAll(async () => {
     stack = shared();
-    const context = await stack.browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const context = await stack.browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
     ({ page, faults } = await openPage(stack, context));
   });
 

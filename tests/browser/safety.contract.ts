@@ -4,7 +4,6 @@
 
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -12,8 +11,8 @@ import { type ConsoleStack, type Faults, logInByToken, openPage } from "./consol
 import { findLists, LISTS } from "./lists.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const WANTED = process.env.TOOLPLANE_SCREENSHOTS;
-const PICTURES = WANTED ?? join(tmpdir(), "toolplane-console");
+/** Where a person wants to see pictures. */
+const PICTURES = process.env.TOOLPLANE_SCREENSHOTS;
 const WIDTHS = [
   ["desktop", 1280, 800],
   ["phone", 390, 844],
@@ -43,9 +42,8 @@ const call = async (args: object, toolName = "echo"): Promise<string> => {
   return String((await stack.api("POST", "/projects/demo/calls", body)).tool_call_id);
 };
 const go = (path: string): Promise<unknown> => page.goto(`${stack.url}${path}`);
-/** Of what only a person who asks for pictures wants to see. */
 const picture = async (name: string): Promise<void> => {
-  if (WANTED !== undefined) await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+  if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `${name}.png`) });
 };
 const settled = async (): Promise<void> => {
   await page.locator(".page").waitFor();
@@ -72,7 +70,7 @@ const seriousFaults = async (rules?: readonly string[]): Promise<readonly string
 
 export const safetyTests = (shared: () => ConsoleStack): void => {
   beforeAll(async () => {
-    mkdirSync(PICTURES, { recursive: true });
+    if (PICTURES !== undefined) mkdirSync(PICTURES, { recursive: true });
     stack = shared();
     const context = await stack.browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
     ({ page, faults } = await openPage(stack, context));
@@ -228,8 +226,7 @@ export const safetyTests = (shared: () => ConsoleStack): void => {
             await page.setViewportSize({ width, height });
             const tooWide = Number(await page.evaluate("document.documentElement.scrollWidth - window.innerWidth"));
             if (tooWide > 0) found.push(`${name} on a ${device} is ${tooWide} px too wide`);
-            if (WANTED === undefined && (device === "desktop") !== (colorScheme === "dark")) continue;
-            await page.screenshot({ path: join(PICTURES, `${name}-${device}-${colorScheme}.png`) });
+            await picture(`${name}-${device}-${colorScheme}`);
           }
           for (const fault of await seriousFaults(colorScheme === "dark" ? undefined : ["color-contrast"]))
             found.push(`${name} ${colorScheme} ${fault}`);

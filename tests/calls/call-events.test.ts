@@ -4,6 +4,7 @@ import type { CallPhase } from "@toolplane/protocol/agents";
 import {
   countStatements,
   createMemoryCarrier,
+  createStandingClock,
   dispatchAndClaim,
   eventually,
   letPass,
@@ -109,7 +110,7 @@ test("[ENG-events-1] a call that is claimed tells that it was dispatched, leased
 });
 
 test("[ENG-events-1] a call that is handed over has both events from its one statement", async () => {
-  await using t = await start();
+  await using t = await start({ clock: createStandingClock() });
   const looks = () => t.engine.calls.stats().claim;
   const claimed = t.engine.calls.claim({ ...CLAIM, projectId: t.projectId }, 60_000);
   await until("its look to be over", () => (looks()?.items ?? 0) > 0 && looks()?.inFlight === 0, 60_000);

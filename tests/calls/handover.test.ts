@@ -6,6 +6,7 @@ import type { FaultPoint } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
 import {
   countStatements,
+  createStandingClock,
   meddle,
   resultFor,
   startTestEngine,
@@ -26,8 +27,9 @@ const TOOLS = [
 ];
 const WAIT_MS = 60_000;
 
+/** With a clock that stands: a service that rests does not look by itself, however long a busy machine takes. */
 const start = (options: Partial<EngineOptions> = {}): Promise<TestEngine> =>
-  startTestEngine({ tools: TOOLS, ...options });
+  startTestEngine({ tools: TOOLS, clock: createStandingClock(), ...options });
 
 const claim = (t: TestEngine, max = 4, holder = "service", signal?: AbortSignal) =>
   t.engine.calls.claim({ projectId: t.projectId, target: "test", holder, max }, WAIT_MS, signal);

@@ -12,11 +12,16 @@ import {
 } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+/** A look at the held commands comes to this project after all others. */
+const LAST_PROJECT = "zz-last";
+
 let t: TestEngine;
 let carrier: MemoryCarrier;
 beforeAll(async () => {
   carrier = createMemoryCarrier({ republishSeconds: 600 });
-  t = await startTestEngine({ carrier, tools: [{ name: "free", options: { service: "plain" } }] });
+  t = await startTestEngine({ carrier, tools: [] });
+  await t.engine.projects.createProject({ project_id: LAST_PROJECT, title: "Last", bootstrap: false }, "sys.test");
+  await register("probe", { concurrency: 100 }, LAST_PROJECT);
   // A second process, which may send as well.
   await t.another({ carrier });
 });
@@ -40,9 +45,12 @@ const sentOf = (ids: readonly string[]): readonly string[] =>
   });
 const untilSent = (ids: readonly string[], count: number) => eventually(() => sentOf(ids).length === count);
 
-/** A command that was asked for later has left: what was held until now is held. */
-const untilQuiet = async (): Promise<void> => {
-  await untilSent([await ask("free")], 1);
+/**
+ * Two commands that were asked for later and held like the others have left, one after the other: since then a whole look has come to
+ * every other project, and what it did not send is held.
+ */
+const untilLooked = async (): Promise<void> => {
+  for (let times = 0; times < 2; times++) await untilSent([await ask("probe", { projectId: LAST_PROJECT })], 1);
 };
 
 /** As a service that never leased reports. */
@@ -56,7 +64,7 @@ test("[LIM-plain-1] so many commands of a tool are out at once, and the end of a
   await register("two", { concurrency: 2 });
   const ids = await askMany("two", 5);
   await untilSent(ids, 2);
-  await untilQuiet();
+  await untilLooked();
   const [first, second] = sentOf(ids) as [string, string];
   expect(sentOf(ids)).toHaveLength(2);
   expect(await Promise.all(ids.map(statusOf))).toEqual(
@@ -111,12 +119,12 @@ test("[LIM-plain-1] a rate spreads the commands, and a held call cannot have a r
   await register("slow", { rate: { limit: 1, per_seconds: 3_600, burst: 2 } });
   const ids = await askMany("slow", 3);
   await untilSent(ids, 2);
-  await untilQuiet();
+  await untilLooked();
   expect(sentOf(ids)).toHaveLength(2);
   const held = ids.find((id) => !sentOf(ids).includes(id)) ?? "";
   await expect(finish(held, "slow")).rejects.toMatchObject({ code: "lease_lost" });
   for (const id of sentOf(ids)) await finish(id, "slow");
-  await untilQuiet();
+  await untilLooked();
   expect(sentOf(ids)).toHaveLength(2);
   // Without the limit it passes.
   await register("slow", {});
@@ -134,7 +142,7 @@ test("[LIM-plain-1] a limit that is set holds for what was sent before; a paused
   await t.engine.tools.resumeTool(t.projectId, "late");
   const later = await ask("late", { notBeforeMs: (await t.engine.databaseNow()) + 200 });
   await t.engine.expire();
-  await untilQuiet();
+  await untilLooked();
   expect(sentOf([before, paused, later])).toEqual([before]);
   await finish(before, "late");
   await untilSent([paused], 1);
@@ -169,7 +177,7 @@ test("[LIM-plain-1] a breaker holds such tools too, and so do the slots of a pro
   await register("shared", {}, projectId);
   const shared = await askMany("shared", 2, { projectId });
   await untilSent(shared, 1);
-  await untilQuiet();
+  await untilLooked();
   const [first = ""] = sentOf(shared);
   expect(sentOf(shared)).toHaveLength(1);
   await t.engine.calls.cancel({ projectId, toolCallId: first });

@@ -5,8 +5,10 @@ import { describe, expect, test } from "vitest";
 import { type HostStack, NODE_HOST, PATIENT, PYTHON_HOST, startHostStack } from "./end-to-end-stack.ts";
 
 const CALLS = 200;
-/** Long enough that the kill comes in the middle of them. */
 const RUN_MS = 300;
+/** The first of each kind: not over before the kill, however late a busy machine sees that the hosts are busy. */
+const FIRST = 4;
+const FIRST_MS = 8_000;
 const TEST_MS = 120_000;
 
 interface Settled {
@@ -39,16 +41,20 @@ describe("a host that is killed", () => {
       const [safe, unsafe]: [Promise<Settled>[], Promise<Settled>[]] = [[], []];
       // In turns: whatever runs when the host is killed is of both kinds.
       for (let n = 0; n < CALLS / 2; n += 1) {
-        safe.push(make("text__slow_safe", { n, ms: RUN_MS }));
-        unsafe.push(make("text__slow", { n, ms: RUN_MS }));
+        const ms = n < FIRST ? FIRST_MS : RUN_MS;
+        safe.push(make("text__slow_safe", { n, ms }));
+        unsafe.push(make("text__slow", { n, ms }));
       }
+      let over = 0;
+      for (const call of [...safe, ...unsafe]) void call.then(() => over++);
       const counted = Array.from({ length: 30 }, () => make("memory__count", {}));
       const busy = async (name: string, least: number): Promise<boolean> => {
         const host = (await stack.hosts()).find((one) => one.name === name);
         const running = host?.processes as readonly { readonly in_flight: number }[] | undefined;
         return (running ?? []).reduce((sum, { in_flight }) => sum + in_flight, 0) >= least;
       };
-      await until("both hosts to be busy", () => busy("text", 20), TEST_MS);
+      // A host that has answered later calls has begun the first ones: killed before, it would have lost nothing.
+      await until("calls to be over, and both hosts busy", async () => over >= 8 && (await busy("text", 8)), TEST_MS);
       const killed = new Set(await pidsOf(stack));
       for (const pid of killed) process.kill(pid, "SIGKILL");
 

@@ -307,7 +307,9 @@ describe("a token that ends", () => {
   });
 
   test("[SEC-own-revoked] a token that expires ends its open stream", async () => {
-    const events = await openEvents(world.http, (await make({ ttlSeconds: 0.5 })).secret);
+    const events = await openEvents(world.http, (await make({ ttlSeconds: 2 })).secret);
+    // It was open: a token that was over before would be refused.
+    await events.until(": connected");
     expect(await events.untilEnd()).toContain('"code":"unauthorized"');
   });
 

@@ -13,8 +13,8 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 // What the requirement allows from the death of the run to the last process.
 // In practice well under 3 s; a machine with other work to do gets more patience.
 const ALLOWED_MS = 60_000;
-// A run inside a run, on a machine that is busy with both.
-const PATIENCE_MS = 50_000;
+// A run inside a run, on a machine that is busy with both and more.
+const PATIENCE_MS = 150_000;
 
 const ARGUMENTS = ["run", "--config", "tests/processes/programs/killed-run.config.ts", "--root", "."];
 const WAYS: Readonly<Record<string, readonly string[]>> = {
@@ -43,18 +43,22 @@ const killGroup = ({ pid = 0 }: ChildProcess): void => {
   }
 };
 
-test.each(Object.keys(WAYS))("[ARCH-8-8] SIGKILL of a test run started by %s leaves nothing", async (way) => {
-  const ready = join(tmpdir(), `toolplane-killed-run-${randomBytes(6).toString("hex")}`);
-  const run = startRun(WAYS[way] ?? [], ready);
-  onTestFinished(() => {
-    killGroup(run);
-    rmSync(ready, { force: true });
-  });
-  await until("the run to be in the middle of its test", () => existsSync(ready), PATIENCE_MS);
-  const everybody = findDescendants(run.pid ?? 0);
-  // The run, two guards at least, two database servers with their helpers, nats-server, a worker, a stubborn family.
-  expect(everybody.length).toBeGreaterThan(20);
-  run.kill("SIGKILL");
-  await untilGone(everybody, ALLOWED_MS);
-  expect(existsSync(`${ready}.stubborn`)).toBe(false);
-});
+test.each(Object.keys(WAYS))(
+  "[ARCH-8-8] SIGKILL of a test run started by %s leaves nothing",
+  { timeout: 240_000 },
+  async (way) => {
+    const ready = join(tmpdir(), `toolplane-killed-run-${randomBytes(6).toString("hex")}`);
+    const run = startRun(WAYS[way] ?? [], ready);
+    onTestFinished(() => {
+      killGroup(run);
+      rmSync(ready, { force: true });
+    });
+    await until("the run to be in the middle of its test", () => existsSync(ready), PATIENCE_MS);
+    const everybody = findDescendants(run.pid ?? 0);
+    // The run, two guards at least, two database servers with their helpers, nats-server, a worker, a stubborn family.
+    expect(everybody.length).toBeGreaterThan(20);
+    run.kill("SIGKILL");
+    await untilGone(everybody, ALLOWED_MS);
+    expect(existsSync(`${ready}.stubborn`)).toBe(false);
+  },
+);

@@ -25,7 +25,7 @@ import {
   withTestClient,
 } from "@toolplane/testkit";
 import { afterEach, describe, expect, test } from "vitest";
-import { makeDataDirectory } from "./data-directory.ts";
+import { makeDataDirectory, makeUsedDirectory } from "./data-directory.ts";
 import { makePublishedCopy } from "./published-copy.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -99,7 +99,7 @@ describe("a running server", () => {
   });
 
   test("[INV-I8-P1] what a statement carried does not reach the server's log", async () => {
-    await using directory = await makeDataDirectory();
+    await using directory = await makeUsedDirectory();
     await using server = await startPostgres({ dataDir: directory.path, unsafeNoSync: true });
     await expect(query(server.url(), "select $1::int", ["hunter2"])).rejects.toThrow("hunter2");
     await expect(query(server.url(), "select hunter2")).rejects.toThrow("hunter2");
@@ -120,7 +120,7 @@ describe("a running server", () => {
 });
 
 test("a data directory may be given relative to where we are", async () => {
-  await using directory = await makeDataDirectory();
+  await using directory = await makeUsedDirectory();
   const dataDir = `./${relative(process.cwd(), directory.path)}/`;
   await using server = await startPostgres({ dataDir, unsafeNoSync: true });
   expect(server.location?.data).toBeUndefined();
@@ -141,7 +141,7 @@ describe("a server that was killed", () => {
   });
 
   test("[ARCH-5-9] a backend that is busy while its server is killed does not stop the next start", async () => {
-    await using directory = await makeDataDirectory();
+    await using directory = await makeUsedDirectory();
     const first = await startPostgres({ dataDir: directory.path, unsafeNoSync: true });
     const busy = withTestClient(first.url(), async (client) => {
       const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
@@ -165,7 +165,7 @@ describe("a server that was killed", () => {
     ["a number that another program of the same user has now", (pid: number) => `${pid}\n`],
     ["nothing at all", () => ""],
   ])("[ARCH-5-9] postmaster.pid with %s does not stop the next start", async (_what, text) => {
-    await using directory = await makeDataDirectory();
+    await using directory = await makeUsedDirectory();
     const first = await startPostgres({ dataDir: directory.path, unsafeNoSync: true });
     await first.stop();
     expect(probePostgres(directory.path).state).toBe("none");
@@ -191,7 +191,7 @@ describe("a server that was killed", () => {
   });
 
   test("a damaged cluster is reported and never replaced by an empty one", async () => {
-    await using directory = await makeDataDirectory();
+    await using directory = await makeUsedDirectory();
     const first = await startPostgres({ dataDir: directory.path, unsafeNoSync: true });
     await first.stop();
     rmSync(join(clusterOf(directory.path), "PG_VERSION"));
@@ -205,7 +205,7 @@ describe("a server that was killed", () => {
 
 describe("a server that is alive", () => {
   test("[ARCH-5-6] it is found by a probe, refused to a second start, and not harmed by it", async () => {
-    await using directory = await makeDataDirectory();
+    await using directory = await makeUsedDirectory();
     await using server = await startPostgres({ dataDir: directory.path, unsafeNoSync: true });
     const { state, file } = probePostgres(directory.path);
     expect({ state, pid: file?.pid, socketDir: file?.socketDir }).toEqual({

@@ -3,11 +3,15 @@
 import type { Work } from "@toolplane/engine";
 import type { FaultPoint } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
-import { countStatements, meddle, resultFor, until } from "@toolplane/testkit";
+import { countStatements, createStandingClock, meddle, resultFor, until } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { call, commit, startTurnWorld, type TurnWorld, takeTurn } from "./turn-world.ts";
 
 const WAIT_MS = 60_000;
+
+/** With a clock that stands: a service that rests does not look by itself, however long a busy machine takes. */
+const start = (options: Parameters<typeof startTurnWorld>[0] = {}): Promise<TurnWorld> =>
+  startTurnWorld({ clock: createStandingClock(), ...options });
 
 /** A service that has looked at the empty queue and rests in line. */
 const rest = async (t: TurnWorld) => {
@@ -21,7 +25,7 @@ const leasesOf = (t: TurnWorld, work: Work) =>
   t.rows("select status, lease_holder, attempts from state.calls where agent_turn_id = $1", [work.agentTurnId]);
 
 test("[ENG-match-1] a step's calls are written as leased to the service that rests, and handed to it after the commit", async () => {
-  await using t = await startTurnWorld();
+  await using t = await start();
   const work = await takeTurn(t);
   const { claimed } = await rest(t);
   const counted = countStatements([t.engine]);
@@ -44,7 +48,7 @@ test("[ENG-match-4] when the answer of a step's commit is lost its calls go back
         ? Promise.reject(new ToolplaneError("storage_error", "the answer was lost"))
         : Promise.resolve(),
   };
-  await using t = await startTurnWorld({ faults });
+  await using t = await start({ faults });
   const work = await takeTurn(t);
   const { claimed } = await rest(t);
   const step = await commit(t, work, call("unsafe")).catch(() => commit(t, work, call("unsafe")));
@@ -54,7 +58,7 @@ test("[ENG-match-4] when the answer of a step's commit is lost its calls go back
 });
 
 test("[ENG-match-4] a step that is planned again leaves no lease of its first try, and the service gets the call", async () => {
-  await using t = await startTurnWorld();
+  await using t = await start();
   const { engine, projectId } = t;
   const work = await takeTurn(t);
   // Remembered here, and gone: the first try is not written.

@@ -48,6 +48,7 @@ export {
 } from "./engine/call-walk.ts";
 export { countStatements } from "./engine/count-statements.ts";
 export { MEDDLINGS, meddle } from "./engine/meddle.ts";
+export { createStandingClock } from "./engine/standing-clock.ts";
 export {
   ENGINE_TEMPLATE,
   startTestEngine,
@@ -55,6 +56,7 @@ export {
   type ToolSeed,
   toolUpload,
 } from "./engine/test-engine.ts";
+export { watchService } from "./engine/watch-service.ts";
 // guarded
 export {
   commandOf,

@@ -3,14 +3,38 @@
 // TOOLPLANE_TEST_POSTGRES=15 (any Debian major) runs the same tests on that server instead of the npm one.
 
 import type { TestProject } from "vitest/node";
-import { describeLogin, makeTestDirectory, startChosenPostgres } from "./postgres.ts";
+import {
+  describeLogin,
+  makeTestDirectory,
+  startChosenPostgres,
+  type TestDirectory,
+  type TestPostgres,
+} from "./postgres.ts";
+
+interface Shared {
+  readonly server: TestPostgres;
+  readonly templates: TestDirectory;
+}
+
+// Each project of a run loads this file for itself; the server is one for all of them, and goes with the last.
+const SHARED = Symbol.for("toolplane: the PostgreSQL of this test run");
+const run = globalThis as { [SHARED]?: { readonly started: Promise<Shared>; users: number } | undefined };
+
+const start = async (): Promise<Shared> => ({
+  // Several workers, each with a pool or two per database.
+  server: await startChosenPostgres({ maxConnections: 200 }),
+  templates: await makeTestDirectory(),
+});
 
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
-  // Several workers, each with a pool or two per database.
-  const server = await startChosenPostgres({ maxConnections: 200 });
-  const templates = await makeTestDirectory();
+  run[SHARED] ??= { started: start(), users: 0 };
+  const shared = run[SHARED];
+  shared.users++;
+  const { server, templates } = await shared.started;
   project.provide("toolplanePostgres", { ...describeLogin(server), templates: templates.path });
   return async () => {
+    if (--shared.users > 0) return;
+    run[SHARED] = undefined;
     await server.stop();
     await templates.remove();
   };
