@@ -32,5 +32,6 @@ export const rules = [
   { id: "SEC-memory-connections", source: "security 11", part: "server", text: "Connections beyond the limit are closed at once." },
   { id: "SEC-admission", source: "security 11", part: "server", text: "One project that asks for much does not keep leases, heartbeats, calls and reads of others from the database." },
   { id: "SEC-webhook-lanes", source: "security 11", part: "server", text: "Deliveries of webhooks are bounded for each receiver and each project: a receiver that does not answer holds up no other project." },
+  { id: "SEC-webhook-reads", source: "security 11", part: "server", text: "Events for webhooks are read a page of each project at a time, and what is due is sent in between: a project whose events never end holds up no other." },
   { id: "SEC-memory-waits", source: "security 11", part: "server", text: "Requests that wait are bounded in number for each token and in all; requests that do not wait pass." },
 ] as const satisfies readonly Rule[];
