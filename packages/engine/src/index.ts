@@ -27,8 +27,8 @@ export {
 } from "./calls/call.ts";
 export type { CallAnswer } from "./calls/call-answer.ts";
 export type { CallLease } from "./calls/call-leases.ts";
-export { MAX_CANCELED } from "./calls/cancel-waiting.ts";
 export type { CallRequest } from "./calls/call-request.ts";
+export { MAX_CANCELED } from "./calls/cancel-waiting.ts";
 export type { HeldCall } from "./calls/park.ts";
 export type { SeenService } from "./calls/seen-services.ts";
 export type { Settled } from "./calls/settle.ts";
