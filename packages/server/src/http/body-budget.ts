@@ -6,6 +6,7 @@
 //   BB3. A body that has not come as a whole holds a connection: one token has few of them, and so have all. A body that came with its
 //       headers, as those of honest senders do, is not counted.
 
+import { setImmediate as breathe } from "node:timers/promises";
 import { ToolplaneError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import { createArriving, type OpenLimits } from "./readers.ts";
@@ -30,7 +31,7 @@ export interface BodyShare extends Disposable {
   /** Throws `rate_limited` when there is no room for so many more bytes. */
   take(bytes: number): void;
   /** Counts a body that is on its way until this is disposed; undefined: it is here. Throws `rate_limited` when there are too many. */
-  arrive(): Disposable | undefined;
+  arrive(): Promise<Disposable | undefined>;
   /** Keeps the bytes counted until this is disposed too: for an answer that continues after its request was handled. */
   hold(): Disposable;
 }
@@ -38,7 +39,7 @@ export interface BodyShare extends Disposable {
 /** For what must not be refused: commands that are leased to the reader by now. */
 export const UNCOUNTED: BodyShare = {
   take: () => {},
-  arrive: () => undefined,
+  arrive: async () => undefined,
   hold: () => UNCOUNTED,
   [Symbol.dispose]: () => {},
 };
@@ -99,7 +100,17 @@ export const createBodyBudget = (limits: BodyLimits = BODY_LIMITS, of: BudgetOf 
           taken += bytes;
           change(tokenId, bytes);
         },
-        arrive: () => (isHere?.() === true ? undefined : arriving.open(tokenId)),
+        async arrive() {
+          if (isHere?.() === true) return undefined;
+          try {
+            return arriving.open(tokenId);
+          } catch (error) {
+            // Node's parser may be between the headers and a body that came with them.
+            await breathe();
+            if (isHere?.() === true) return undefined;
+            throw error;
+          }
+        },
         hold: () => {
           holders += 1;
           return holder();

@@ -102,7 +102,7 @@ export const readBytes = async (
   const declared = length === null ? undefined : Number(length);
   if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes);
   if (declared !== undefined) share?.take(declared);
-  using onItsWay = share?.arrive();
+  using onItsWay = await share?.arrive();
   if (declared === undefined) {
     const take = (bytes: number): void => share?.take(bytes);
     return request.body === null
