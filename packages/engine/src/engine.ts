@@ -227,7 +227,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const profiles = createProfiles({ ...ground, cards, boxes, checkProfile: options.checkProfile });
   const agents = createAgents({ ...ground, profiles });
   const definitions = createDefinitions({ ...ground, compile: schemas.compile });
-  const limits = createLimits({ ...ground, definitions });
+  const limits = createLimits({ ...ground, definitions, maxOpen: options.maxOpenCalls });
   const calls = createCalls({ ...ground, ...limits, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
   const { settlements, places } = calls;
   const delegation = createDelegation(ground);

@@ -44,8 +44,6 @@ export interface Admission {
   close(): void;
 }
 
-export interface AdmissionDeps extends Pick<Ground, "db" | "doorbell" | "clock"> {
-  /** How many calls may be open in the whole plane. */
 export interface PlaneShare {
   readonly open: number;
   /** Beyond it new calls are refused. */
@@ -54,10 +52,7 @@ export interface PlaneShare {
   readonly places: number;
 }
 
-export interface AdmissionDeps {
-  readonly db: Database;
-  readonly doorbell: Doorbell;
-  readonly clock: Clock;
+export interface AdmissionDeps extends Pick<Ground, "db" | "doorbell" | "clock"> {
   /** How many calls may be open in the whole plane, for all projects together. */
   readonly maxOpen?: number | undefined;
 }
@@ -73,7 +68,7 @@ const refuse = (message: string, seconds: number, detail: Readonly<Record<string
   new ToolplaneError("rate_limited", message, { detail: { ...detail, retry_after_seconds: Math.max(seconds, 1) } });
 
 export const createAdmission = (deps: AdmissionDeps): Admission => {
-  const { db, clock } = deps;
+  const { db, clock, maxOpen = MAX_OPEN } = deps;
   const known = new LRUCache<string, { readonly limits: ProjectLimits }>({ max: MAX_PROJECTS, ttl: REMEMBERED_MS });
   let changes = 0;
   let freedAt = clock.now();
@@ -108,10 +103,6 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
     return refuse(message, untilFree(), { limit: "queue", queue });
   };
 
-  const planeFull = (): ToolplaneError | undefined =>
-    isFull
-      ? refuse(`the plane has ${MAX_OPEN} open calls; try again later`, untilFree(), { limit: "plane" })
-      : undefined;
   const planeFull = (projectId: string): ToolplaneError | undefined => {
     const share = planShare(maxOpen, counted);
     const own = counted.byProject.get(projectId) ?? 0;
@@ -163,8 +154,6 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
       freedAt = clock.now();
     },
     async measure() {
-      const [row] = await db.query<{ open: number }>(COUNT_OPEN, [MAX_OPEN]);
-      isFull = (row?.open ?? 0) >= MAX_OPEN;
       const rows = await db.query<OpenRow>(COUNT_OPEN, [ceilingOf(maxOpen), floorOf(maxOpen)]);
       const byProject = new Map<string, number>();
       for (const { project_id: projectId, open } of rows) if (projectId !== null) byProject.set(projectId, open);
