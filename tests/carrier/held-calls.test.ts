@@ -100,7 +100,7 @@ test("[ENG-events-1] a held command that is sent is told, and so is a sent one t
   await register("told", { concurrency: 1 });
   const [first = "", second = ""] = [await ask("told"), await ask("told")];
   await untilSent([first], 1);
-  await untilQuiet();
+  await untilLooked();
   expect(await lifeOf(first)).toEqual(["dispatched queued 0", "leased running 0"]);
   expect(await lifeOf(second)).toEqual(["dispatched queued 0"]);
   await finish(first, "told");

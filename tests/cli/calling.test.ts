@@ -189,6 +189,28 @@ describe("toolplane calls and why", () => {
     await stack.run(["calls", "cancel", String(again.tool_call_id)]);
   });
 
+  test("[LIM-plane-2] cancel with --all ends the calls that wait, of one tool or of all", async () => {
+    const later = (tool: string) =>
+      stack.json(
+        "call",
+        tool,
+        tool === "sleep" ? '{"seconds":1}' : "{}",
+        "--at",
+        "+1h",
+        "--wait",
+        "0",
+        "--project",
+        "demo",
+      );
+    const calls = [await later("echo"), await later("echo"), await later("sleep")];
+    const cancel = async (...more: string[]) => (await stack.run(["calls", "cancel", ...more])).out;
+    expect(await cancel("--all", "--tool", "echo", "--reason", "a flood")).toBe("canceled 2 calls of project demo\n");
+    expect((await stack.run(["calls", "show", String(calls[0]?.tool_call_id)])).out).toContain("canceled: a flood");
+    expect(await cancel("--all")).toBe("canceled 1 call of project demo\n");
+    for (const wrong of [[], ["last", "--all"], ["last", "--tool", "echo"]])
+      expect((await stack.run(["calls", "cancel", ...wrong])).code).toBe(2);
+  });
+
   test("[API-2-6] retry with a wait prints the new call's result; the old call stays as it was", async () => {
     const old = await stack.json("call", "echo", '{"x":1}');
     const { code, out } = await stack.run(["calls", "retry", String(old.tool_call_id), "--wait", "30s"]);

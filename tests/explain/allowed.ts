@@ -149,6 +149,11 @@ export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
   { statement: "tools.gate-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   { statement: "projects.gate-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   {
+    statement: "gates.count-open-of-project",
+    scan: "Index Only Scan of live_calls by live_calls_pkey",
+    reason: BY_HAND,
+  },
+  {
     statement: "gates.count-queued",
     scan: "Index Scan of live_calls by live_calls_pkey",
     reason: "live calls only, up to the limit of the project's queue; only of projects with such a limit",

@@ -35,6 +35,46 @@ test("[SEC-memory-bodies] unfinished bodies of one token leave room for the othe
   expect((await http.send("POST", "/projects/demo/calls", { tool_name: "safe" })).status).toBe(202);
 });
 
+test("[SEC-memory-arriving] bodies that have not come are bounded for a token and in all; one that came with its headers passes", async () => {
+  const bodies = { perToken: 1_000 * KB, inAll: 4_000 * KB, arriving: { perToken: 2, inAll: 3 } };
+  await using http = await startHttpStack({}, { bodies });
+  const another = (await http.t.engine.tokens.create({ role: "agent", projectId: "demo" })).secret;
+  const unfinished = (token: string, path = "/projects/demo/calls") => {
+    let pulled = false;
+    const pull = (): void => {
+      pulled = true;
+    };
+    const body = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 });
+    const headers = { authorization: `Bearer ${token}`, "content-length": "1000", "sec-fetch-site": "same-origin" };
+    const answer = http.raw(path, { method: "POST", headers, body, duplex: "half" } as RequestInit);
+    return { answer, isHeld: () => eventually(() => pulled) };
+  };
+  const refusalOf = async (token: string, path?: string) => (await unfinished(token, path).answer).json();
+  for (let one = 0; one < 2; one++) await unfinished(http.admin).isHeld();
+  const error = (limit: number) => ({ error: { code: "rate_limited", detail: { max_arriving: limit } } });
+  expect(await refusalOf(http.admin)).toMatchObject(error(2));
+  expect(await refusalOf(http.admin, "/mcp/demo")).toMatchObject(error(2));
+  await unfinished(another).isHeld();
+  expect(await refusalOf(another)).toMatchObject(error(3));
+  // Logins come before tokens.
+  expect(await refusalOf("none", "/session")).toMatchObject(error(3));
+  const server = await listen({ app: http.app, host: "127.0.0.1", port: 0 });
+  /** Over a real connection, in one piece; resolves when the server has closed it. */
+  const answerTo = async (body: string, length: number): Promise<string> => {
+    const socket = connect(Number(server.address.split(":")[1]), "127.0.0.1");
+    const said: string[] = [];
+    socket.on("data", (data) => said.push(String(data)));
+    const head = `Host: localhost\r\nAuthorization: Bearer ${http.admin}\r\nConnection: close\r\nContent-Length: ${length}`;
+    socket.write(`POST /projects/demo/calls HTTP/1.1\r\n${head}\r\n\r\n${body}`);
+    await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    return said.join("").slice(0, 12);
+  };
+  const whole = JSON.stringify({ tool_name: "safe" });
+  expect(await answerTo(whole, whole.length)).toBe("HTTP/1.1 202");
+  expect(await answerTo("{", 1_000)).toBe("HTTP/1.1 429");
+  await server.close(1_000);
+});
+
 test("[SEC-memory-bodies] a route that takes little reads little", async () => {
   await using http = await startHttpStack();
   const large = { reason: "x".repeat(100 * KB) };

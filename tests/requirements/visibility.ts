@@ -32,5 +32,8 @@ export const rules = [
   { id: "SEC-memory-connections", source: "security 11", part: "server", text: "Connections beyond the limit are closed at once." },
   { id: "SEC-admission", source: "security 11", part: "server", text: "One project that asks for much does not keep leases, heartbeats, calls and reads of others from the database." },
   { id: "SEC-webhook-lanes", source: "security 11", part: "server", text: "Deliveries of webhooks are bounded for each receiver and each project: a receiver that does not answer holds up no other project." },
+  { id: "SEC-webhook-reads", source: "security 11", part: "server", text: "Events for webhooks are read a page of each project at a time, and what is due is sent in between: a project whose events never end holds up no other." },
+  { id: "SEC-memory-arriving", source: "security 11", part: "server", text: "Bodies that have not come as a whole are bounded in number for each token and in all, logins too, and small ones have 15 seconds; a body that came with its headers passes." },
+  { id: "SEC-memory-idle", source: "security 11", part: "server", text: "Connections of one address without a request are bounded: a new one closes the one that is idle the longest, and none with a request." },
   { id: "SEC-memory-waits", source: "security 11", part: "server", text: "Requests that wait are bounded in number for each token and in all; requests that do not wait pass." },
 ] as const satisfies readonly Rule[];

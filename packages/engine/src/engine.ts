@@ -88,6 +88,8 @@ export interface EngineOptions {
   /** A bus beside the database that carries messages; without one they travel through the database. */
   readonly carrier?: Carrier | undefined;
   readonly retention?: RetentionPolicy | undefined;
+  /** How many calls may be open at once, for all projects together; each has its share, and more are refused. */
+  readonly maxOpenCalls?: number | undefined;
   /** False for a process that only reads or for tests that sweep by hand. */
   readonly watchdog?: boolean | undefined;
   /** The target of the tools every project starts with. */
@@ -225,7 +227,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const profiles = createProfiles({ ...ground, cards, boxes, checkProfile: options.checkProfile });
   const agents = createAgents({ ...ground, profiles });
   const definitions = createDefinitions({ ...ground, compile: schemas.compile });
-  const limits = createLimits({ ...ground, definitions });
+  const limits = createLimits({ ...ground, definitions, maxOpen: options.maxOpenCalls });
   const calls = createCalls({ ...ground, ...limits, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
   const { settlements, places } = calls;
   const delegation = createDelegation(ground);

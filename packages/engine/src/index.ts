@@ -28,6 +28,7 @@ export {
 export type { CallAnswer } from "./calls/call-answer.ts";
 export type { CallLease } from "./calls/call-leases.ts";
 export type { CallRequest } from "./calls/call-request.ts";
+export { MAX_CANCELED } from "./calls/cancel-waiting.ts";
 export type { HeldCall } from "./calls/park.ts";
 export type { SeenService } from "./calls/seen-services.ts";
 export type { Settled } from "./calls/settle.ts";
@@ -117,4 +118,4 @@ export { uiOutcome } from "./turns/ui-ack.ts";
 export type { LineUnderWay } from "./webhooks/deliveries.sql.ts";
 // webhooks
 export { ENDS_OF_CALL, WEBHOOK_EVENTS } from "./webhooks/plan-delivery.ts";
-export type { ClaimedDelivery, Delivery, DeliveryOutcome, Webhook } from "./webhooks/webhooks.ts";
+export type { ClaimedDelivery, Delivery, DeliveryOutcome, EventReader, Webhook } from "./webhooks/webhooks.ts";

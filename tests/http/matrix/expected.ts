@@ -102,6 +102,7 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
   [`POST ${P}/calls/:call/approve`]: shared(OPERATORS, { body: () => ({}) }),
   [`POST ${P}/calls/:call/deny`]: shared(OPERATORS, { body: () => ({}) }),
   [`POST ${P}/calls/:call/retry`]: shared(OPERATORS, { body: () => ({}), spare: true }),
+  [`POST ${P}/calls/cancel`]: shared(OPERATORS, { body: () => ({ tool_name: "nothing" }) }),
   [`GET ${P}/dead-letters`]: shared(PEOPLE),
   [`GET ${P}/dead-letters/:letter`]: shared(PEOPLE),
   [`POST ${P}/dead-letters/:letter/replay`]: shared(OPERATORS),

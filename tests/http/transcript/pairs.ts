@@ -181,6 +181,15 @@ const CALLS: Readonly<Record<string, Pair>> = {
     EMPTY,
     `calls/${NO}/cancel`,
   ),
+  [`POST ${P}/calls/cancel`]: send(
+    "calls/cancel",
+    { tool_name: "unsafe", reason: "a flood" },
+    {
+      path: "calls/cancel",
+      body: { tool_name: "no such name" },
+    },
+    400,
+  ),
   [`POST ${P}/calls/:call/retry`]: send(
     async ({ settled }) => `calls/${await settled()}/retry`,
     EMPTY,

@@ -17,6 +17,7 @@ import { type CallPlaces, createCallPlaces } from "./call-places.ts";
 import { createCallReads, noCall } from "./call-reads.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
 import { type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
+import { type CanceledPage, type CancelWaiting, createCancelWaiting } from "./cancel-waiting.ts";
 import { type ClaimAcrossRequest, createClaimAcross } from "./claim-across.ts";
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
 import type { ClaimRequest } from "./claims.ts";
@@ -55,6 +56,8 @@ export interface Calls {
   putResultCard(request: PutResultCard): Promise<{ readonly cardId: string; readonly hash: string }>;
   report(request: ReportRequest): Promise<Settled>;
   cancel(request: CancelRequest): Promise<Canceled>;
+  /** Cancels a page of the project's calls that wait. */
+  cancelWaiting(request: CancelWaiting): Promise<CanceledPage>;
   get(key: CallKey): Promise<CallView>;
   /** What its program said when its tool failed; for operators only. */
   diagnostics(key: CallKey): Promise<Diagnostics | undefined>;
@@ -223,6 +226,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     putResultCard: reports.putCard,
     report: reports.report,
     cancel: cancel.submit,
+    cancelWaiting: createCancelWaiting({ ...deps, cancel: cancel.submit }),
     diagnostics: (key) => readDiagnostics(db, key),
     async pin({ projectId, toolCallId }) {
       const [row] = await db.query<{ pin: string | null }>(READ_PIN, [projectId, toolCallId]);

@@ -296,12 +296,13 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
     const chosen = items.filter(({ minted }) => !minted);
     await findKeyed(chosen);
     await findMade(chosen.filter((item) => item.outcome === undefined));
-    const full = deps.admission.planeFull();
-    if (full !== undefined) {
-      const open = items.filter((item) => item.outcome === undefined);
-      for (const item of open) item.outcome = full;
-      await findEarlier(open);
-    }
+    // Before they are planned: what is refused costs no plan.
+    const full = items.filter((item) => {
+      if (item.outcome !== undefined) return false;
+      item.outcome = deps.admission.planeFull(item.request.projectId);
+      return item.outcome !== undefined;
+    });
+    await findEarlier(full);
     for (let round = 0; round < MAX_REPLANS && items.some((item) => item.outcome === undefined); round++) {
       await plan(items);
       await admit(items);

@@ -79,6 +79,22 @@ select c.tool_call_id from (
  limit $3::int`,
 };
 
+/**
+ * Calls that wait for a service or for a person, the oldest first. $1 project, $2 after this id, $3 limit, $4 made until these
+ * milliseconds, $5 tool, $6 target, $7 agent, each or null.
+ */
+export const LIST_WAITING: Statement = {
+  name: "calls.list-waiting",
+  text: `
+select l.tool_call_id
+  from state.live_calls l
+ where l.project_id = $1 and l.tool_call_id > $2::text
+   and l.status in ('queued', 'awaiting_approval') and l.created_at <= to_timestamp($4::float8 / 1000)
+   and ${given("l.tool_name", 5)} and ${given("l.target", 6)} and ${given("l.agent_id", 7)}
+ order by l.project_id, l.tool_call_id
+ limit $3::int`,
+};
+
 /** The trace of a direct call is in the index, or was made in the same moment as the call. */
 const direct = (alias: string, trace: string): string => `
    select ${alias}.tool_call_id from state.past_calls ${alias}

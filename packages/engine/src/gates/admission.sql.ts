@@ -53,16 +53,32 @@ export const bindTokens = (projectId: string, rate: Rate, burst: number, count: 
   count,
 ];
 
-/** How many calls of the project are queued, counted up to $2. $1 project. */
+/** How many calls of the project wait, for a service or for a person, counted up to $2. $1 project. */
 export const COUNT_QUEUED: Statement = {
   name: "gates.count-queued",
   text: `
 select count(*)::int as queued
-  from (select 1 from state.live_calls where project_id = $1 and status = 'queued' limit $2::int) q`,
+  from (select 1 from state.live_calls where project_id = $1 and status in ('queued', 'awaiting_approval') limit $2::int) q`,
 };
 
-/** How many calls are open in the whole plane, counted up to $1. */
+export interface OpenRow {
+  /** Null: the whole plane. */
+  readonly project_id: string | null;
+  readonly open: number;
+}
+
+/** How many calls are open in the whole plane, counted up to $1, and in each project that has at least $2 of them. */
 export const COUNT_OPEN: Statement = {
   name: "gates.count-open",
-  text: "select count(*)::int as open from (select 1 from state.live_calls order by project_id, tool_call_id limit $1::int) c",
+  text: `
+select c.project_id, count(*)::int as open
+  from (select project_id from state.live_calls order by project_id, tool_call_id limit $1::int) c
+ group by grouping sets ((c.project_id), ())
+having grouping(c.project_id) = 1 or count(*) >= $2::int`,
+};
+
+/** How many calls of the project are open, counted up to $2. $1 project. */
+export const COUNT_OPEN_OF_PROJECT: Statement = {
+  name: "gates.count-open-of-project",
+  text: "select count(*)::int as open from (select 1 from state.live_calls where project_id = $1 limit $2::int) c",
 };

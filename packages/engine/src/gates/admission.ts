@@ -1,8 +1,9 @@
 // Which new calls are let in: the limits that refuse. A refused call leaves nothing behind, and its caller is told when to come back.
 //   AD1. `rate` of a project: a bucket in the database, one for all processes. The project is the key that a caller cannot multiply.
 //   AD2. `queue` of a project: so many of its calls may wait. Asked here before a call is written, which keeps refused calls cheap; what
-//        holds the limit is the question in the transaction that writes the call (queue-places.ts). `queue` of the plane: so many
-//        calls may be open in all; asked before a call is planned.
+//        holds the limit is the question in the transaction that writes the call (queue-places.ts). The places of the
+//        plane: so many calls may be open in all, and each project may have its share of them (plan-share.ts). Asked from memory before a
+//        call is planned: counted once a second, so a flood passes a share by what is written in a second.
 //   AD3. A project without these limits is looked up once, and costs nothing from then on.
 
 import { burstOf, ToolplaneError } from "@toolplane/protocol";
@@ -12,17 +13,22 @@ import type { Ground } from "../ports/ground.ts";
 import {
   bindTokens,
   COUNT_OPEN,
+  COUNT_OPEN_OF_PROJECT,
   COUNT_QUEUED,
   type GrantRow,
+  type OpenRow,
   type ProjectLimitsRow,
   READ_PROJECT_LIMITS,
   TAKE_TOKENS,
 } from "./admission.sql.ts";
+import { ceilingOf, floorOf, NO_OPEN_CALLS, planShare } from "./plan-share.ts";
 import type { QueueLimits } from "./queue-places.ts";
 
 export interface Admission {
-  /** Why no call is let in now; undefined when the plane has room. From memory. */
-  planeFull(): ToolplaneError | undefined;
+  /** Why no call of the project is let in now; undefined when the plane has room for it. From memory. */
+  planeFull(projectId: string): ToolplaneError | undefined;
+  /** What the project has open of the plane's places, and what it may have now. */
+  openCalls(projectId: string): Promise<PlaneShare>;
   /** For each of so many new calls of the project: undefined when it is let in, else why it is not. */
   admit(projectId: string, count: number): Promise<readonly (ToolplaneError | undefined)[]>;
   /** The `queue` limits of these projects; a project without one is left out. */
@@ -38,8 +44,17 @@ export interface Admission {
   close(): void;
 }
 
+export interface PlaneShare {
+  readonly open: number;
+  /** Beyond it new calls are refused. */
+  readonly share: number;
+  /** Of the whole plane, for all projects. */
+  readonly places: number;
+}
+
 export interface AdmissionDeps extends Pick<Ground, "db" | "doorbell" | "clock"> {
-  /** How many calls may be open in the whole plane. */
+  /** How many calls may be open in the whole plane, for all projects together. */
+  readonly maxOpen?: number | undefined;
 }
 
 /** Their rows and cards are some hundreds of megabytes, which a server of the smallest size holds. */
@@ -53,11 +68,11 @@ const refuse = (message: string, seconds: number, detail: Readonly<Record<string
   new ToolplaneError("rate_limited", message, { detail: { ...detail, retry_after_seconds: Math.max(seconds, 1) } });
 
 export const createAdmission = (deps: AdmissionDeps): Admission => {
-  const { db, clock } = deps;
+  const { db, clock, maxOpen = MAX_OPEN } = deps;
   const known = new LRUCache<string, { readonly limits: ProjectLimits }>({ max: MAX_PROJECTS, ttl: REMEMBERED_MS });
   let changes = 0;
   let freedAt = clock.now();
-  let isFull = false;
+  let counted = NO_OPEN_CALLS;
   const close = deps.doorbell.listen("registry", () => {
     changes++;
     known.clear();
@@ -88,16 +103,26 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
     return refuse(message, untilFree(), { limit: "queue", queue });
   };
 
-  const planeFull = (): ToolplaneError | undefined =>
-    isFull
-      ? refuse(`the plane has ${MAX_OPEN} open calls; try again later`, untilFree(), { limit: "plane" })
-      : undefined;
+  const planeFull = (projectId: string): ToolplaneError | undefined => {
+    const share = planShare(maxOpen, counted);
+    const own = counted.byProject.get(projectId) ?? 0;
+    if (own < share) return undefined;
+    const message =
+      share === 0
+        ? `the plane has ${counted.open} open calls, twice as many as its ${maxOpen} places; try again later`
+        : `project ${projectId} has ${own} open calls, and its share of the plane's ${maxOpen} places is ${share} now: it shrinks while the plane fills; let calls end or cancel some, then try again`;
+    return refuse(message, untilFree(), { limit: "plane", open_calls: own, share });
+  };
 
   return {
     planeFull,
+    async openCalls(projectId) {
+      const [row] = await db.query<{ open: number }>(COUNT_OPEN_OF_PROJECT, [projectId, maxOpen]);
+      return { open: row?.open ?? 0, share: planShare(maxOpen, counted), places: maxOpen };
+    },
     async admit(projectId, count) {
       const all = (error: ToolplaneError | undefined): (ToolplaneError | undefined)[] => Array(count).fill(error);
-      const full = planeFull();
+      const full = planeFull(projectId);
       if (full !== undefined) return all(full);
       const { rate, queue } = await find(projectId);
       if (rate == null && queue == null) return all(undefined);
@@ -129,8 +154,10 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
       freedAt = clock.now();
     },
     async measure() {
-      const [row] = await db.query<{ open: number }>(COUNT_OPEN, [MAX_OPEN]);
-      isFull = (row?.open ?? 0) >= MAX_OPEN;
+      const rows = await db.query<OpenRow>(COUNT_OPEN, [ceilingOf(maxOpen), floorOf(maxOpen)]);
+      const byProject = new Map<string, number>();
+      for (const { project_id: projectId, open } of rows) if (projectId !== null) byProject.set(projectId, open);
+      counted = { open: rows.find((row) => row.project_id === null)?.open ?? 0, byProject };
       return false;
     },
     close,

@@ -1,6 +1,7 @@
 // What the limits of a project do at this moment: for each, how many calls run and wait, and what holds the next one.
 
 import type { Queryer } from "../sql/database.ts";
+import type { PlaneShare } from "./admission.ts";
 import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE, targetOfGate } from "./gate.ts";
 import { COUNT_WAITING, type GateRow, gateStateOf, READ_PROJECT_GATES, type WaitingCountRow } from "./gates.sql.ts";
 import { planRoom } from "./plan-room.ts";
@@ -25,6 +26,8 @@ export interface LimitState {
 export interface LimitReads {
   /** The project's own limit first, if it has one; then the breakers of its targets, then its limited tools; the first 500 of each. */
   list(projectId: string): Promise<readonly LimitState[]>;
+  /** What the project has open of the plane's places, and what it may have now. */
+  openCalls(projectId: string): Promise<PlaneShare>;
 }
 
 /** Beyond it a number means "at least". */
@@ -50,7 +53,8 @@ const planLimitState = (state: GateState, waiting: number): LimitState => {
   };
 };
 
-export const createLimitReads = (db: Queryer): LimitReads => ({
+export const createLimitReads = (db: Queryer, openCalls: LimitReads["openCalls"]): LimitReads => ({
+  openCalls,
   async list(projectId) {
     const gates = (await db.query<GateRow>(READ_PROJECT_GATES, [projectId])).map(gateStateOf);
     const limited = gates.filter(({ limits }) => Object.keys(limits).length > 0);

@@ -17,6 +17,6 @@ export const createLimits = (deps: AdmissionDeps & BreakersDeps & { readonly db:
   return {
     admission,
     breakers: createBreakers({ ...deps, limitsOf: admission.limitsOf }),
-    limitReads: createLimitReads(deps.db),
+    limitReads: createLimitReads(deps.db, admission.openCalls),
   };
 };

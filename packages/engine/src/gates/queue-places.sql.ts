@@ -19,7 +19,7 @@ select pg_advisory_xact_lock(hashtextextended('toolplane queue ' || p.project_id
   from unnest($1::text[]) with ordinality as p (project_id, ord) order by p.ord`,
 };
 
-/** How many calls of each project are queued, counted up to its limit. */
+/** How many calls of each project wait, for a service or for a person, counted up to its limit. */
 export const COUNT_QUEUES: Statement = {
   name: "gates.count-queues",
   text: `
@@ -27,7 +27,8 @@ select i.project_id, q.queued
   from ${limits.from}
  cross join lateral (
    select count(*)::int as queued
-     from (select 1 from state.live_calls c where c.project_id = i.project_id and c.status = 'queued' limit i.queue) one
+     from (select 1 from state.live_calls c
+            where c.project_id = i.project_id and c.status in ('queued', 'awaiting_approval') limit i.queue) one
    offset 0) q`,
 };
 

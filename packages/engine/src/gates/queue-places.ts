@@ -12,19 +12,18 @@ export type QueueLimits = ReadonlyMap<string, number>;
 
 export interface NewCall {
   readonly projectId: string;
-  readonly status: string;
 }
 
-/** For each call whether it finds a place, in the order given. A call that does not enter the queue needs none. Pure. */
+/** For each call whether it finds a place, in the order given. A call that waits for a person needs one too. Pure. */
 const planQueuePlaces = (
   calls: readonly NewCall[],
   limits: QueueLimits,
   queued: ReadonlyMap<string, number>,
 ): readonly boolean[] => {
   const taken = new Map(queued);
-  return calls.map(({ projectId, status }) => {
+  return calls.map(({ projectId }) => {
     const limit = limits.get(projectId);
-    if (limit === undefined || status !== "queued") return true;
+    if (limit === undefined) return true;
     const before = taken.get(projectId) ?? 0;
     if (before >= limit) return false;
     taken.set(projectId, before + 1);

@@ -41,9 +41,15 @@ export const projectLimitsSchema = callLimitsSchema.extend({
   delegated_turns: delegatedTurns,
 });
 
-/** As the configuration file has them, where `limits` may later hold those of other things. */
+/** Their rows and cards are some gigabytes. */
+const MOST_OPEN_CALLS = 10_000_000;
+/** Fewer would leave a project no share. */
+const LEAST_OPEN_CALLS = 1_000;
+
+/** As the configuration file has them: of its project, and of the whole plane. */
 export const fileLimitsSchema = z.strictObject({
   project: callLimitsSchema.optional(),
+  plane: z.strictObject({ open_calls: z.int().min(LEAST_OPEN_CALLS).max(MOST_OPEN_CALLS).optional() }).optional(),
   fork_join_tasks: forkJoinTasks,
   delegated_turns: delegatedTurns,
 });

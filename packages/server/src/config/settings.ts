@@ -21,7 +21,10 @@ import { checkHostEnv, planConfiguredEnvs, planEnvGrants } from "./secrets-setti
 import { filled, readValue, type SettingsInput } from "./setting-value.ts";
 
 /** The file names the limits of calls under `project`; a project has them all on one level. */
-const planLimits = ({ project, ...others }: FileLimits): ProjectLimits => ({ ...project, ...others });
+const planLimits = ({ project, plane: _plane, ...others }: FileLimits): ProjectLimits | undefined => {
+  const limits = { ...project, ...others };
+  return Object.keys(limits).length === 0 ? undefined : limits;
+};
 
 export const ROLES = ["api", "worker", "pmo", "tools"] as const;
 export type UpRole = (typeof ROLES)[number];
@@ -58,6 +61,8 @@ export interface Settings {
   readonly agents: readonly ConfigAgent[];
   /** Limits of the file's project; undefined: the file says nothing, and the stored limits stay. */
   readonly limits: ProjectLimits | undefined;
+  /** How many calls may be open in the whole plane; undefined: the engine's default. */
+  readonly maxOpenCalls: number | undefined;
   /** The pools whose agents this process thinks for. */
   readonly workerTargets: readonly string[];
   readonly hosts: readonly HostSetting[];
@@ -228,6 +233,7 @@ export const planSettings = (input: SettingsInput): Settings => {
       value: agent as JsonObject,
     })),
     limits: file?.config.limits && planLimits(file.config.limits),
+    maxOpenCalls: file?.config.limits?.plane?.open_calls,
     workerTargets: parseTargets(filled(env.TOOLPLANE_WORKER_TARGETS)?.split(",") ?? file?.config.worker_targets),
     hosts,
     apis,

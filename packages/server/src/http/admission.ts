@@ -1,10 +1,10 @@
 // Which requests are worked on at the same time. All of them share the connections to the database, so one project that asks for
 // much must not keep leases, heartbeats and the requests of others waiting.
-//   AD1. A few requests of a project are worked on at once, and a few more in all: fewer than there are connections. What calls are made
+//   AM1. A few requests of a project are worked on at once, and a few more in all: fewer than there are connections. What calls are made
 //        of (route.ts, `isHot`) passes without a place: such requests share statements and hold few connections.
-//   AD2. Others wait in the line of their project. Lines take turns, so a long line is no disadvantage for a short one.
-//   AD3. A line has a bound; a request beyond it is refused at once and told to come again.
-//   AD4. A request gives its place back when it is answered, or when it begins to wait for something that happens later.
+//   AM2. Others wait in the line of their project. Lines take turns, so a long line is no disadvantage for a short one.
+//   AM3. A line has a bound; a request beyond it is refused at once and told to come again.
+//   AM4. A request gives its place back when it is answered, or when it begins to wait for something that happens later.
 
 import { ToolplaneError } from "@toolplane/protocol";
 

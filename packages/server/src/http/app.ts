@@ -26,7 +26,7 @@ import { type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts
 import type { WebhookDoor } from "../webhooks/webhook-door.ts";
 import { type AdmissionLimits, createAdmission } from "./admission.ts";
 import { authenticate, endedCaller, watchCaller } from "./authenticate.ts";
-import { ANSWER_LIMITS, type BodyLimits, createBodyBudget, shareBody } from "./body-budget.ts";
+import { ANSWER_LIMITS, type BodyLimits, createBodyBudget, isHere, shareBody } from "./body-budget.ts";
 import { checkHost } from "./check-host.ts";
 import { createFailureLog } from "./failure-log.ts";
 import { explainNotFound } from "./known-project.ts";
@@ -123,7 +123,7 @@ export const createApp = (options: AppOptions): Hono => {
     const own = createOwn(engine, caller, params.project ?? "");
     const kind = ownedKind(route);
     if (kind !== undefined) await own.check(kind, params[kind] ?? "");
-    using share = bodies.open(token.tokenId);
+    using share = bodies.open(token.tokenId, () => isHere(context));
     shareBody(context.req.raw, share);
     let body: unknown;
     if (route.body !== undefined) {
@@ -223,7 +223,11 @@ export const createApp = (options: AppOptions): Hono => {
   for (const { method, path, answer } of logins)
     app.on(method, path, async (context) => {
       const engine = options.engine();
-      return engine === undefined ? answerEarly(context) : answer({ engine, throttle, log }, context);
+      if (engine === undefined) return answerEarly(context);
+      // Nobody is logged in yet: all who log in share the bodies of one.
+      using share = bodies.open(path, () => isHere(context));
+      shareBody(context.req.raw, share);
+      return await answer({ engine, throttle, log }, context);
     });
   for (const { method, path } of shadowedPlaces(places)) app.on(method, path, answerMissing);
   for (const route of options.routes) app.on(route.method, route.path, (context) => runMeasured(route, context));

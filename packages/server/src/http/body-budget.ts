@@ -3,12 +3,19 @@
 //   BB1. One token holds at most its share, whatever it sends at once.
 //   BB2. All bodies together are bounded. Small ones always pass that bound, so that a few large ones do not shut out
 //       heartbeats; how many small ones there can be is bounded by the connections.
+//   BB3. A body that has not come as a whole holds a connection: one token has few of them, and so have all. A body that came with its
+//       headers, as those of honest senders do, is not counted.
 
+import { setImmediate as breathe } from "node:timers/promises";
 import { ToolplaneError } from "@toolplane/protocol";
+import type { Context } from "hono";
+import { createArriving, type OpenLimits } from "./readers.ts";
 
 export interface BodyLimits {
   readonly perToken: number;
   readonly inAll: number;
+  /** How many bodies may be on their way at once. */
+  readonly arriving?: OpenLimits | undefined;
 }
 
 /** Two of the largest results at once; a service with more of them gets `rate_limited`. */
@@ -23,6 +30,8 @@ const SMALL_BYTES = 64 * 1024;
 export interface BodyShare extends Disposable {
   /** Throws `rate_limited` when there is no room for so many more bytes. */
   take(bytes: number): void;
+  /** Counts a body that is on its way until this is disposed; undefined: it is here. Throws `rate_limited` when there are too many. */
+  arrive(): Promise<Disposable | undefined>;
   /** Keeps the bytes counted until this is disposed too: for an answer that continues after its request was handled. */
   hold(): Disposable;
 }
@@ -30,12 +39,14 @@ export interface BodyShare extends Disposable {
 /** For what must not be refused: commands that are leased to the reader by now. */
 export const UNCOUNTED: BodyShare = {
   take: () => {},
+  arrive: async () => undefined,
   hold: () => UNCOUNTED,
   [Symbol.dispose]: () => {},
 };
 
 export interface BodyBudget {
-  open(tokenId: string): BodyShare;
+  /** `isHere`: whether the whole body has come; without it no body has. */
+  open(tokenId: string, isHere?: () => boolean): BodyShare;
   /** For those who look. */
   held(): number;
 }
@@ -53,6 +64,7 @@ export const createBodyBudget = (limits: BodyLimits = BODY_LIMITS, of: BudgetOf 
       detail: { max_bytes: limit },
     });
   const byToken = new Map<string, number>();
+  const arriving = createArriving(limits.arriving);
   let inAll = 0;
 
   const change = (tokenId: string, bytes: number): void => {
@@ -63,7 +75,7 @@ export const createBodyBudget = (limits: BodyLimits = BODY_LIMITS, of: BudgetOf 
   };
 
   return {
-    open(tokenId) {
+    open(tokenId, isHere) {
       let taken = 0;
       let holders = 1;
       const leave = (): void => {
@@ -88,6 +100,17 @@ export const createBodyBudget = (limits: BodyLimits = BODY_LIMITS, of: BudgetOf 
           taken += bytes;
           change(tokenId, bytes);
         },
+        async arrive() {
+          if (isHere?.() === true) return undefined;
+          try {
+            return arriving.open(tokenId);
+          } catch (error) {
+            // Node's parser may be between the headers and a body that came with them.
+            await breathe();
+            if (isHere?.() === true) return undefined;
+            throw error;
+          }
+        },
         hold: () => {
           holders += 1;
           return holder();
@@ -105,4 +128,11 @@ const shares = new WeakMap<Request, BodyShare>();
 export const shareBody = (request: Request, share: BodyShare): void => void shares.set(request, share);
 
 /** A request without a share is bounded by its route alone. */
-export const shareOf = (request: Request): Pick<BodyShare, "take"> | undefined => shares.get(request);
+export const shareOf = (request: Request): Pick<BodyShare, "take" | "arrive"> | undefined => shares.get(request);
+
+interface NodeEnv {
+  readonly incoming?: { readonly complete: boolean } | undefined;
+}
+
+/** Node's parser has seen the end of the request. */
+export const isHere = (context: Context): boolean => ((context.env ?? {}) as NodeEnv).incoming?.complete === true;

@@ -49,7 +49,7 @@ test.each([[undefined], [MiB]])(
   "[SEC-memory-bodies] a body that stops in the middle is given up (declared length: %j)",
   async (length) => {
     const { request, seen } = sending({ pieces: [10, undefined], ...(length === undefined ? {} : { length }) });
-    expect(await codeOf(readBytes(request, 2 * MiB, 5))).toBe("bad_request");
+    expect(await codeOf(readBytes(request, 2 * MiB, { silenceMs: 5 }))).toBe("bad_request");
     expect(seen.canceled).toBe(true);
   },
 );
@@ -90,4 +90,23 @@ test("[SEC-memory-bodies] nothing is held when all are answered", () => {
     expect(budget.held()).toBe(100);
   }
   expect(budget.held()).toBe(0);
+});
+
+test.each([
+  ["of a declared length", { pieces: [1, undefined], length: 10 }],
+  ["of no declared length", { pieces: [1, 1, undefined] }],
+  ["the beginning of a large one", { pieces: [1, 1, undefined], length: MiB }],
+])("[SEC-memory-arriving] a small body has a time as a whole: %s", async (_, sent) => {
+  const { request } = sending(sent);
+  await expect(readBytes(request, 2 * MiB, { silenceMs: 60_000, smallMs: 5 })).rejects.toMatchObject({
+    code: "bad_request",
+    message: "the body came too slowly: it had 0.005 seconds; send it again",
+  });
+});
+
+test("[SEC-memory-arriving] a large body that keeps coming is not cut off with the small ones", async () => {
+  const { request } = sending({ pieces: [MiB, undefined], length: 2 * MiB });
+  await expect(readBytes(request, 2 * MiB, { silenceMs: 5, smallMs: 1 })).rejects.toMatchObject({
+    message: expect.stringContaining("stopped in the middle"),
+  });
 });

@@ -6,8 +6,10 @@ import { shareOf } from "./body-budget.ts";
 
 /** Read in one piece, without a web stream: a web stream costs more than the rest of a small request. */
 const AT_ONCE_BYTES = 64 * 1024;
-/** A sender that is silent for longer in the middle of a body has gone. The server's own limit ends bodies that only trickle. */
+/** A sender that is silent for longer in the middle of a body has gone. */
 const SILENCE_MS = 15_000;
+/** By then a small body has come as a whole, and of a large one more than `AT_ONCE_BYTES`: what trickles would hold its connection. */
+const SMALL_BODY_MS = 15_000;
 
 const tooLarge = (maxBytes: number): ToolplaneError =>
   new ToolplaneError("payload_too_large", `the body is larger than ${maxBytes} bytes`, {
@@ -26,25 +28,38 @@ const gone = (cause: unknown): ToolplaneError =>
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
-const readPiece = async (reader: Reader, silenceMs: number): Promise<Uint8Array | undefined> => {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(silent(silenceMs)), silenceMs);
-  });
-  const read = reader.read().catch((cause: unknown) => {
+const slow = (ms: number): ToolplaneError =>
+  new ToolplaneError("bad_request", `the body came too slowly: it had ${ms / 1_000} seconds; send it again`);
+
+const orGone = <Read>(reading: Promise<Read>): Promise<Read> =>
+  reading.catch((cause: unknown) => {
     throw gone(cause);
   });
+
+const within = async <Read>(reading: Promise<Read>, ms: number, late: () => ToolplaneError): Promise<Read> => {
+  let timer: NodeJS.Timeout | undefined;
+  const end = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
   try {
-    const { value } = await Promise.race([read, silence]);
-    return value;
+    return await Promise.race([reading, end]);
   } finally {
     clearTimeout(timer);
   }
 };
 
+const readPiece = async (reader: Reader, { silenceMs, smallMs }: Bounds, leftMs: number | undefined) => {
+  const isShort = leftMs !== undefined && leftMs < silenceMs;
+  const read = await within(orGone(reader.read()), isShort ? leftMs : silenceMs, () =>
+    isShort ? slow(smallMs) : silent(silenceMs),
+  );
+  return read.value;
+};
+
 interface Bounds {
   readonly maxBytes: number;
   readonly silenceMs: number;
+  readonly smallMs: number;
   /** Called for each piece that was not counted before. */
   readonly take: (bytes: number) => void;
 }
@@ -52,10 +67,12 @@ interface Bounds {
 const readPieces = async (body: ReadableStream<Uint8Array>, bounds: Bounds): Promise<Uint8Array> => {
   const reader = body.getReader();
   const pieces: Uint8Array[] = [];
+  const began = performance.now();
   let size = 0;
   try {
     for (;;) {
-      const piece = await readPiece(reader, bounds.silenceMs);
+      const leftMs = size > AT_ONCE_BYTES ? undefined : Math.max(bounds.smallMs - (performance.now() - began), 0);
+      const piece = await readPiece(reader, bounds, leftMs);
       if (piece === undefined) return Buffer.concat(pieces);
       size += piece.byteLength;
       if (size > bounds.maxBytes) throw tooLarge(bounds.maxBytes);
@@ -72,7 +89,7 @@ const readPieces = async (body: ReadableStream<Uint8Array>, bounds: Bounds): Pro
 export const readBytes = async (
   request: Request,
   maxBytes: number,
-  silenceMs: number = SILENCE_MS,
+  { silenceMs = SILENCE_MS, smallMs = SMALL_BODY_MS }: Partial<Pick<Bounds, "silenceMs" | "smallMs">> = {},
 ): Promise<ArrayBuffer | Uint8Array> => {
   const encoding = request.headers.get("content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity")
@@ -82,18 +99,23 @@ export const readBytes = async (
     );
   const share = shareOf(request);
   const length = request.headers.has("transfer-encoding") ? null : request.headers.get("content-length");
-  if (length === null) {
+  const declared = length === null ? undefined : Number(length);
+  if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes);
+  if (declared !== undefined) share?.take(declared);
+  using onItsWay = await share?.arrive();
+  if (declared === undefined) {
     const take = (bytes: number): void => share?.take(bytes);
-    return request.body === null ? new Uint8Array() : readPieces(request.body, { maxBytes, silenceMs, take });
+    return request.body === null
+      ? new Uint8Array()
+      : await readPieces(request.body, { maxBytes, silenceMs, smallMs, take });
   }
-  const declared = Number(length);
-  if (declared > maxBytes) throw tooLarge(maxBytes);
-  share?.take(declared);
   if (declared > AT_ONCE_BYTES && request.body !== null)
-    return readPieces(request.body, { maxBytes: declared, silenceMs, take: () => {} });
-  const bytes = await request.arrayBuffer().catch((cause: unknown) => {
-    throw gone(cause);
-  });
+    return await readPieces(request.body, { maxBytes: declared, silenceMs, smallMs, take: () => {} });
+  const reading = orGone(request.arrayBuffer());
+  // A body that is here needs no clock.
+  const bytes = await (share !== undefined && onItsWay === undefined
+    ? reading
+    : within(reading, smallMs, () => slow(smallMs)));
   if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
   return bytes;
 };

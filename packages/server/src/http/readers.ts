@@ -23,6 +23,9 @@ const READER_LIMITS: ReaderLimits = { perToken: 64, inAll: 1_024, slowMs: 30_000
 /** Requests that wait hold their connections: with these bounds some are left for those who do not. */
 const WAIT_LIMITS: OpenLimits = { perToken: 2_048, inAll: 12_288 };
 
+/** Bodies that come piece by piece: some hundreds of uploads at once for one token, and three of four connections for the others. */
+const ARRIVING_LIMITS: OpenLimits = { perToken: 256, inAll: 4_096 };
+
 export interface Places {
   /** Throws `rate_limited` when there are too many. */
   open(tokenId: string): Disposable;
@@ -71,6 +74,9 @@ export const createReaders = (limits: ReaderLimits = READER_LIMITS): Readers => 
 
 export const createWaits = (limits: OpenLimits = WAIT_LIMITS): Places =>
   createPlaces(limits, "requests that wait", "max_waiting");
+
+export const createArriving = (limits: OpenLimits = ARRIVING_LIMITS): Places =>
+  createPlaces(limits, "requests whose bodies have not come", "max_arriving");
 
 interface Writable {
   write(said: string | Uint8Array): Promise<unknown>;

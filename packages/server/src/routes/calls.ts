@@ -1,6 +1,6 @@
 // Calls: make one, make many, look, wait, cancel, try again, ask why.
 
-import { type CallAnswer, isSettled } from "@toolplane/engine";
+import { type CallAnswer, isSettled, MAX_CANCELED } from "@toolplane/engine";
 import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
 import { z } from "zod";
 import type { ItemOutcome } from "../calls/batch-answers.ts";
@@ -10,10 +10,10 @@ import { type Asked, type CallBody, callBody, MAX_WAIT_SECONDS, makeCall, parseC
 import { readCall } from "../calls/read-call.ts";
 import { actorOf, personOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
-import { type Answers, JSON_TYPE, pageOf } from "../http/answers.ts";
+import { type Answers, JSON_TYPE, pageOf, textOrNull } from "../http/answers.ts";
 import { watchCaller } from "../http/authenticate.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
-import { explainNotFound } from "../http/known-project.ts";
+import { explainNotFound, refuseUnknownProject } from "../http/known-project.ts";
 import type { Own } from "../http/own.ts";
 import {
   cursorAfter,
@@ -272,6 +272,45 @@ export const callRoutes: readonly Route[] = [
     answers: { 200: explanationBody },
     handle: async ({ engine, toolHosts, processes, params, reply, caller }) =>
       reply(200, await explainCall(engine, keyFrom(params), toolHosts, processes, caller.token.role === "agent")),
+  }),
+  route({
+    method: "POST",
+    path: "/projects/:project/calls/cancel",
+    roles: OPERATORS,
+    gives: "work",
+    summary: "Cancels calls that wait, the oldest first, up to 1,000 at once.",
+    answers: {
+      200: z.strictObject({
+        canceled: z.int(),
+        next_cursor: textOrNull.meta({
+          description: "Send it as `cursor` to cancel the next ones; null: none is left.",
+        }),
+      }),
+    },
+    body: z.strictObject({
+      tool_name: toolNameQuery,
+      target: tokenQuery,
+      agent_id: tokenQuery,
+      reason: z.string().max(500).optional(),
+      limit: z.int().min(1).max(MAX_CANCELED).optional(),
+      cursor: z.string().max(1_024).optional(),
+    }),
+    handle: async ({ engine, params, body, reply, caller }) => {
+      const projectId = params.project ?? "";
+      await refuseUnknownProject(engine, projectId);
+      const { canceled, nextCursor } = await engine.calls.cancelWaiting({
+        projectId,
+        toolName: body.tool_name,
+        target: body.target,
+        agentId: body.agent_id,
+        reason: body.reason,
+        limit: body.limit,
+        cursor: body.cursor,
+        by: caller.actorId,
+        actor: actorOf(caller),
+      });
+      return reply(200, { canceled, next_cursor: nextCursor ?? null });
+    },
   }),
   route({
     method: "POST",

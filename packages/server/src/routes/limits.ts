@@ -3,7 +3,7 @@
 import type { LimitState, ToolUsage } from "@toolplane/engine";
 import { z } from "zod";
 import { noTool } from "../gateway/tool-operations.ts";
-import { answerPage } from "../http/answer-page.ts";
+import { answerList } from "../http/answer-list.ts";
 import { anyObject, type BodyOf, pageOf, text, textOrNull, timeOrNull } from "../http/answers.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { pageOfKnown, pageQuery } from "../http/page-query.ts";
@@ -32,6 +32,17 @@ const limitBody = (state: LimitState): BodyOf<typeof limitShape> => ({
   next_at: state.nextAt?.toISOString() ?? null,
   breaker_opened_at: state.openedAt?.toISOString() ?? null,
 });
+
+const openCallsShape = z.strictObject({
+  open: z.int(),
+  share: z.int().meta({
+    description:
+      "So many open calls the project may have now: as many as the plane has places left, and at least 1 in 200 of them.",
+  }),
+  places: z.int().meta({ description: "Of the whole plane, for the open calls of all projects." }),
+});
+
+const limitsPage = pageOf(limitShape).extend({ open_calls: openCallsShape });
 
 const usageShape = z
   .strictObject({
@@ -67,16 +78,18 @@ export const limitRoutes: readonly Route[] = [
     path: "/projects/:project/limits",
     roles: PEOPLE,
     gives: "work",
-    summary: "The limits of the project and of its tools: what runs, what waits, and which breaker is open.",
+    summary:
+      "The limits of the project and of its tools: what runs, what waits, and which breaker is open; and how many calls the project may have open.",
     query: pageQuery,
-    answers: { 200: pageOf(limitShape) },
+    answers: { 200: limitsPage },
     handle: async (call) => {
       const projectId = call.params.project ?? "";
       await refuseUnknownProject(call.engine, projectId);
       const states = await call.engine.limits.list(projectId);
       // A space is before every letter: the project's own limit comes first, then its targets; and no cursor is empty.
       const page = pageOfKnown(states, ({ toolName, target }) => toolName ?? ` ${target ?? ""}`, call.query);
-      return answerPage(call, page.items.map(limitBody), page.nextCursor);
+      const rest = { next_cursor: page.nextCursor ?? null, open_calls: await call.engine.limits.openCalls(projectId) };
+      return answerList(call, "items", page.items.map(limitBody), rest);
     },
   }),
   route({

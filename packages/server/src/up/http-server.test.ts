@@ -37,6 +37,35 @@ describe("listen", () => {
     await first.close(1_000);
   });
 
+  test("[SEC-memory-idle] silent connections of one address are bounded: a new one closes the oldest, and none with a request", async () => {
+    const answer = Promise.withResolvers<Response>();
+    const asked = Promise.withResolvers<void>();
+    const slow = app(() => {
+      asked.resolve();
+      return answer.promise;
+    });
+    const server = await listen({ app: slow, host: "127.0.0.1", port: 0, idlePerAddress: 2 });
+    const open = async () => {
+      const socket = connect(Number(server.address.split(":")[1]), "127.0.0.1");
+      const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+      socket.on("error", () => {});
+      await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
+      return { socket, closed };
+    };
+    const busy = await open();
+    busy.socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await asked.promise;
+    const [first, second, third] = [await open(), await open(), await open()];
+    await first.closed;
+    expect([busy, second, third].map(({ socket }) => socket.destroyed)).toEqual([false, false, false]);
+    answer.resolve(new Response("done"));
+    // Idle again, and the newest: the next oldest is closed.
+    await second.closed;
+    expect([busy, third].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+    for (const { socket } of [busy, third]) socket.destroy();
+    await server.close(1_000);
+  });
+
   test("[LIM-door-2] the last connections are kept for /health and /live, and the others are told to come back", async () => {
     const made = app(() => new Response("work"));
     made.get("/live", () => new Response("alive"));

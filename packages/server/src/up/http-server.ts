@@ -21,6 +21,8 @@ export interface ListenOptions {
   readonly maxConnections?: number | undefined;
   /** Of those, so many are kept for /health and /live. */
   readonly reservedConnections?: number | undefined;
+  /** How many connections of one address may have no request under way. */
+  readonly idlePerAddress?: number | undefined;
   /** A connection whose answer is not read for so long is closed. */
   readonly stuckAnswerMs?: number | undefined;
 }
@@ -34,6 +36,10 @@ const ALWAYS_ANSWERED: ReadonlySet<string> = new Set(["/health", "/live"]);
 const HEADERS_TIMEOUT_MS = 15_000;
 /** Enough for the largest result over a slow line; a request that trickles in for longer is cut off. */
 const REQUEST_TIMEOUT_MS = 120_000;
+/** How late these limits may be. */
+const CHECK_CONNECTIONS_MS = 5_000;
+/** Connections of one address on which no request is under way: new ones close the oldest, so that they do not take all of them. */
+const IDLE_PER_ADDRESS = 2_048;
 
 /** Later than the limit after which streams end a slow reader with a reason (readers.ts). */
 const STUCK_ANSWER_MS = 60_000;
@@ -67,22 +73,54 @@ const explain = (error: NodeJS.ErrnoException, { host, port }: ListenOptions): T
   });
 };
 
+/** The idle connections of each address, the one that is idle the longest first. */
+const createIdleSockets = (perAddress: number) => {
+  const byAddress = new Map<string, Set<Socket>>();
+  return {
+    add(socket: Socket, address: string): void {
+      const idle = byAddress.get(address) ?? new Set();
+      byAddress.set(address, idle.add(socket));
+      if (idle.size <= perAddress) return;
+      // Its close event takes it out of the set.
+      const [oldest] = idle;
+      oldest?.destroy();
+    },
+    remove(socket: Socket, address: string): void {
+      const idle = byAddress.get(address);
+      if (idle?.delete(socket) === true && idle.size === 0) byAddress.delete(address);
+    },
+  };
+};
+
 /** The connections on which no request is answered and no answer waits for its reader. Node's own count takes an answer for read when it is written. */
-const trackIdle = (server: Server): { readonly closeIdle: () => void; readonly count: () => number } => {
-  const open = new Map<Socket, number>();
+const trackIdle = (
+  server: Server,
+  perAddress: number,
+): { readonly closeIdle: () => void; readonly count: () => number } => {
+  const open = new Map<Socket, { readonly address: string; requests: number }>();
+  const idle = createIdleSockets(perAddress);
   server.on("connection", (socket: Socket) => {
-    open.set(socket, 0);
-    socket.once("close", () => open.delete(socket));
+    const address = socket.remoteAddress ?? "";
+    open.set(socket, { address, requests: 0 });
+    idle.add(socket, address);
+    socket.once("close", () => {
+      open.delete(socket);
+      idle.remove(socket, address);
+    });
   });
   server.prependListener("request", ({ socket }, response) => {
-    open.set(socket, (open.get(socket) ?? 0) + 1);
+    const one = open.get(socket);
+    if (one === undefined) return;
+    if (one.requests === 0) idle.remove(socket, one.address);
+    one.requests += 1;
     response.once("close", () => {
-      if (open.has(socket)) open.set(socket, (open.get(socket) ?? 1) - 1);
+      one.requests -= 1;
+      if (one.requests === 0 && open.has(socket)) idle.add(socket, one.address);
     });
   });
   return {
     closeIdle() {
-      for (const [socket, requests] of open) if (requests === 0 && socket.writableLength === 0) socket.destroy();
+      for (const [socket, { requests }] of open) if (requests === 0 && socket.writableLength === 0) socket.destroy();
     },
     count: () => open.size,
   };
@@ -114,12 +152,16 @@ export const listen = async (options: ListenOptions): Promise<HttpServer> => {
       : options.app.fetch(request, ...rest);
   const server = createAdaptorServer({
     fetch,
-    serverOptions: { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
+    serverOptions: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_CONNECTIONS_MS,
+    },
   }) as Server;
   const stuckAnswerMs = options.stuckAnswerMs ?? STUCK_ANSWER_MS;
   server.prependListener("request", (_request, response) => cutStuck(response, stuckAnswerMs));
   server.maxConnections = maxConnections;
-  const connections = trackIdle(server);
+  const connections = trackIdle(server, options.idlePerAddress ?? IDLE_PER_ADDRESS);
   const { closeIdle } = connections;
   // Node calls it when the server closes.
   server.closeIdleConnections = closeIdle;

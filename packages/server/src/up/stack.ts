@@ -264,6 +264,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     leaseSeconds: settings.leaseSeconds,
     turns: { claimSeconds: settings.leaseSeconds },
     retention: settings.retention,
+    maxOpenCalls: settings.maxOpenCalls,
     observe: observeAll([parts.metrics.observe, parts.tracing.calls]),
   });
   goOn();

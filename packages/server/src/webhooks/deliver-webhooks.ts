@@ -3,13 +3,16 @@
 //        delivery is due; a lost bell costs seconds (I13). While no project has a webhook, it looks once in a while and reads no event.
 //   DW2. A receiver has a few requests of a project under way at most, and a project a few more. So a receiver that does not answer
 //        holds up neither other receivers nor other projects, however many webhooks lead to it.
-//   DW3. When it stops, requests under way are cut off; their leases lapse and other processes send them again, with the same id.
+//   DW3. It reads a page of each project and sends what is due before it reads further pages. So a project whose events come as fast as they
+//        are read holds up neither the reading nor the sending of the others.
+//   DW4. When it stops, requests under way are cut off; their leases lapse and other processes send them again, with the same id.
 
 import {
   type ClaimedDelivery,
   type Clock,
   createAlarm,
   type Engine,
+  type EventReader,
   type LineUnderWay,
   type Log,
 } from "@toolplane/engine";
@@ -45,22 +48,36 @@ export const deliverWebhooks = ({ engine, keyId, send, clock, log }: DeliverWebh
   const stopping = new AbortController();
   const underWay = new Map<Promise<void>, ClaimedDelivery>();
   let hasWebhooks = true;
+  let isRung = true;
+  /** Projects whose last page was not their last one. */
+  let behind: readonly EventReader[] = [];
   let isAway = false;
 
   // Without webhooks only the registry's bell means something: rings of calls would be work for nothing.
   const stopBells = RINGS.map((kind) =>
     doorbell.listen(kind, () => {
-      if (hasWebhooks || kind === "registry") alarm.wake();
+      if (!hasWebhooks && kind !== "registry") return;
+      isRung = true;
+      alarm.wake();
     }),
   );
 
   const readEvents = async (): Promise<void> => {
-    const readers = await webhooks.readers();
-    hasWebhooks = readers.length > 0;
-    for (const reader of readers) {
-      let next: typeof reader | undefined = reader;
-      while (next !== undefined && !stopping.signal.aborted) next = await webhooks.read(next);
+    let readers = behind;
+    behind = [];
+    // A bell may be of any project.
+    if (isRung || readers.length === 0) {
+      isRung = false;
+      readers = await webhooks.readers();
+      hasWebhooks = readers.length > 0;
     }
+    const further: EventReader[] = [];
+    for (const reader of readers) {
+      if (stopping.signal.aborted) return;
+      const next = await webhooks.read(reader);
+      if (next !== undefined) further.push(next);
+    }
+    behind = further;
   };
 
   const linesUnderWay = (): readonly LineUnderWay[] => {
@@ -113,6 +130,7 @@ export const deliverWebhooks = ({ engine, keyId, send, clock, log }: DeliverWebh
   };
 
   const pauseMs = async (): Promise<number> => {
+    if (behind.length > 0) return 0;
     if (!hasWebhooks) return LOOK_FOR_WEBHOOKS_MS;
     // With all lanes taken, the end of a request wakes the loop.
     if (underWay.size > 0) return LOOK_AGAIN_MS;

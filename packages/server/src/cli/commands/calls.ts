@@ -4,7 +4,7 @@ import { isOver, pathOf } from "@toolplane/sdk/client";
 import { parseText, shortTime, textOf } from "../body.ts";
 import { resolveCallId } from "../call-id.ts";
 import { showOutcome } from "../call-outcome.ts";
-import type { Command } from "../command.ts";
+import type { Command, CommandContext } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";
 import { filterQuery, LIST_FILTERS } from "../list-filters.ts";
@@ -12,6 +12,7 @@ import { showPage } from "../page.ts";
 import { callSpan, showCall } from "../show-call.ts";
 import { toneOf } from "../tone.ts";
 import { leaveRunning, openPatient, waitForCall, withWait } from "../wait-for-call.ts";
+import { WrongUsage } from "../wrong-usage.ts";
 
 const callPath = (project: string, id: string, ...rest: readonly string[]): string =>
   pathOf("projects", project, "calls", id, ...rest);
@@ -68,15 +69,42 @@ const show: Command = {
   },
 };
 
+const checkCancel = ({ flags, args }: Pick<CommandContext, "flags" | "args">): void => {
+  const isFiltered = [flags.tool, flags.target, flags.agent].some((filter) => filter !== undefined);
+  const one = "name one call by its id, or give --all for the calls that wait";
+  if ((flags.all === true) === (args.length === 1)) throw new WrongUsage(one, "calls cancel");
+  if (isFiltered && flags.all !== true)
+    throw new WrongUsage("--tool, --target and --agent go with --all", "calls cancel");
+};
+
+/** Page by page, so that no request takes long. */
+const cancelWaiting = async ({ client, project, flags, output }: CommandContext): Promise<number> => {
+  const path = pathOf("projects", project, "calls", "cancel");
+  const filter = { tool_name: flags.tool, target: flags.target, agent_id: flags.agent, reason: flags.reason };
+  let canceled = 0;
+  let cursor: string | undefined;
+  do {
+    const answer = await client.request({ method: "POST", path, body: { ...filter, cursor } });
+    canceled += Number(answer.canceled ?? 0);
+    cursor = textOf(answer, "next_cursor");
+  } while (cursor !== undefined);
+  if (output.json) output.data({ canceled });
+  else output.line(`canceled ${canceled} ${canceled === 1 ? "call" : "calls"} of project ${project}`);
+  return EXIT.ok;
+};
+
 const cancel: Command = {
   name: "calls cancel",
-  usage: "ID",
-  least: 1,
+  usage: "ID|--all",
+  least: 0,
   most: 1,
-  options: ["project", "reason"],
-  summary: "stop a call; its service is told",
+  options: ["project", "reason", "all", "tool", "target", "agent"],
+  summary:
+    "stop a call, and tell its service; with --all: all calls that wait, of a tool, target or agent if one is named",
   async run(context) {
     const { openPlane, flags, output } = context;
+    checkCancel(context);
+    if (flags.all === true) return cancelWaiting(context);
     const id = await resolveCallId(context);
     const answer = await openPlane().cancel(id, flags.reason);
     if (output.json) output.data({ tool_call_id: id, ...answer });

@@ -1,0 +1,26 @@
+// How many open calls a project may have when the plane fills up.
+//   OS1. A project may have as many open calls as the plane has places left. So one project alone takes half of the places at most, two take
+//        a third each, and a project that comes later always finds room.
+//   OS2. A small number of open calls is let in however full the plane is: projects that fill it do not shut out one that has few. Only at
+//        twice the places nobody is let in, because the server's memory ends somewhere.
+
+export interface OpenCalls {
+  readonly open: number;
+  /** Of the projects that have at least their floor; the others have fewer. */
+  readonly byProject: ReadonlyMap<string, number>;
+}
+
+export const NO_OPEN_CALLS: OpenCalls = { open: 0, byProject: new Map() };
+
+/** A thousand of 200,000. */
+const FLOORS_OF_PLANE = 200;
+
+/** What a project may have at least. */
+export const floorOf = (places: number): number => Math.ceil(places / FLOORS_OF_PLANE);
+
+/** Beyond it no project is let in. */
+export const ceilingOf = (places: number): number => 2 * places;
+
+/** How many open calls each project may have now; one that has as many is refused. Pure. */
+export const planShare = (places: number, { open }: OpenCalls): number =>
+  open >= ceilingOf(places) ? 0 : Math.max(places - open, floorOf(places));
