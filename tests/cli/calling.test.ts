@@ -133,8 +133,8 @@ describe("toolplane call", () => {
     [
       "arguments that are not an object",
       ["call", "echo", "[1]"],
-      1,
-      /^toolplane: bad_request: arguments: must be an object/,
+      2,
+      /^toolplane: usage: the arguments are a list: write an object/,
     ],
     [
       "arguments that break the schema",

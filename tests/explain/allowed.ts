@@ -27,6 +27,11 @@ export const ALLOWED_SCANS: readonly AllowedScan[] = [
       "messages_commands holds commands only, and without a bus there are none but those left behind; once per start",
   },
   {
+    statement: "delegation.count-open",
+    scan: "Index Scan of batch_tasks by batch_tasks_due",
+    reason: "batch_tasks_due holds tasks that wait to become turns only, up to a limit",
+  },
+  {
     statement: "webhooks.claim",
     scan: "Index Only Scan of webhook_deliveries by webhook_deliveries_lines",
     reason: "the first line: one row of the index of open deliveries; the further lines are found by their keys",

@@ -151,7 +151,7 @@ test("its failure is the tool's, what it asks for is refused, its control keys m
   });
   expect(JSON.stringify((await call("odd__control")).result)).not.toContain("__cg_control");
   expect(await call("odd__flood")).toMatchObject({ status: "success", result: { content: [{ text: "flooded" }] } });
-  expect(logged.some(({ message }) => message.includes("no message"))).toBe(true);
+  expect(logged.some(({ message }) => message.includes("not a message"))).toBe(true);
 });
 
 test("[API-MCP-9] its question to a person is answered by the defaults of its form only where the entry says so", async () => {

@@ -7,6 +7,7 @@ import { defineTool } from "@toolplane/sdk";
 import { until } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { echo, type McpStack, startMcpStack } from "./mcp-stack.ts";
+import { type RpcCall, rpcTo } from "./rpc.ts";
 
 const KEY = "toolplane/idempotency_key";
 
@@ -197,48 +198,9 @@ test("[API-MCP-4] a client of the first SDK lists and calls", async () => {
   await client.close();
 });
 
-const ENVELOPE = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
-};
-
 const TASKS = { extensions: { "io.modelcontextprotocol/tasks": {} }, elicitation: {} };
 
-interface Rpc {
-  readonly result?: Record<string, unknown>;
-  readonly error?: { readonly code: number; readonly message: string };
-}
-
-const rpc = async (
-  method: string,
-  params: Record<string, unknown>,
-  {
-    capabilities = {},
-    token = stack.http.admin,
-    more = {},
-  }: { capabilities?: object; token?: string; more?: object } = {},
-): Promise<Rpc & { readonly status: number }> => {
-  const name = params.name ?? params.taskId;
-  const response = await fetch(url, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": method,
-      ...(name === undefined ? {} : { "mcp-name": String(name) }),
-      ...more,
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method,
-      params: { ...params, _meta: { ...ENVELOPE, "io.modelcontextprotocol/clientCapabilities": capabilities } },
-    }),
-  });
-  return { status: response.status, ...((await response.json()) as Rpc) };
-};
+const rpc: RpcCall = (...asked) => rpcTo(stack)(...asked);
 
 describe("tasks", () => {
   test("a slow call is a task with the call's id, which can be canceled", async () => {

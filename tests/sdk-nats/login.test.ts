@@ -87,7 +87,7 @@ test("[API-6-N1] a credentials file that is not there, or is none, is one senten
     await expect(start({ url: world.nats.url, natsCredentials: "/nowhere/me.creds" })).rejects.toThrow(
       "cannot be read",
     );
-    await expect(start({ url: world.nats.url, natsCredentials: path })).rejects.toThrow("no NATS credentials file");
+    await expect(start({ url: world.nats.url, natsCredentials: path })).rejects.toThrow("not a NATS credentials file");
   } finally {
     rmSync(path);
   }

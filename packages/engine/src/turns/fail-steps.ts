@@ -4,7 +4,8 @@
 import type { Queryer } from "../sql/database.ts";
 import { FAIL_STEPS } from "./end-turn.sql.ts";
 import type { LedgerMeans } from "./ledger.ts";
-import { stepEvent, type TurnEvent } from "./turn-messages.ts";
+import type { TurnEvent } from "./turn-event.ts";
+import { stepEvent } from "./turn-messages.ts";
 import type { TurnRow } from "./turn-row.ts";
 
 /** The caller writes the events. */

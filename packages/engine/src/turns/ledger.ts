@@ -4,7 +4,7 @@
 import type { Card, JsonCaps } from "@toolplane/protocol";
 import { type ChainLink, extendChain, type Sha256 } from "../calls/turn-chain.ts";
 import { prepareCard } from "../cards/prepare-card.ts";
-import type { TurnMeans, TurnMessage } from "./turn-messages.ts";
+import type { TurnMeans, TurnMessage } from "./turn-event.ts";
 import type { TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
 import { createTurnWrites } from "./turn-writes.ts";

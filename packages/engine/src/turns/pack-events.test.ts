@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { packEvents } from "./pack-events.ts";
-import { stateEvent, stepEvent, type TurnMeans } from "./turn-messages.ts";
+import type { TurnMeans } from "./turn-event.ts";
+import { stateEvent, stepEvent } from "./turn-messages.ts";
 import type { TurnRow } from "./turn-row.ts";
 
 const turnOf = (agent: string, turn: string): TurnRow =>

@@ -4,7 +4,8 @@
 
 import { TURN_PARCEL } from "../bus/parcel.sql.ts";
 import type { MessageRow } from "../outbox/messages.sql.ts";
-import { rowOfEvent, type TurnEvent, type TurnMessage } from "./turn-messages.ts";
+import type { TurnEvent, TurnMessage } from "./turn-event.ts";
+import { rowOfEvent } from "./turn-messages.ts";
 import type { ParcelRow } from "./turn-write-rows.sql.ts";
 
 /** Far below what a bus carries in one message. */

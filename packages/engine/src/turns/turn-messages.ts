@@ -18,28 +18,9 @@ import type { StateEvent, StepEvent, StepPhase, TaskEvent } from "@toolplane/pro
 import { planMessageRow } from "../outbox/append-messages.ts";
 import type { MessageRow } from "../outbox/messages.sql.ts";
 import { SENDER, wakeupHeaders } from "../outbox/wakeup-headers.ts";
-import type { Ids } from "../ports/ids.ts";
+import type { TurnEvent, TurnMeans } from "./turn-event.ts";
 import { contextOfTurn, type HeadStatus, type TurnRow } from "./turn-row.ts";
 import type { Wakeup } from "./turn-write-rows.sql.ts";
-
-export interface TurnMeans {
-  readonly ids: Ids;
-  readonly nowMs: number;
-}
-
-/** What a turn tells: packed with what else its transaction tells of it (pack-events.ts). */
-export interface TurnEvent {
-  readonly turn: TurnRow;
-  readonly epoch: number;
-  readonly kind: "state" | "step" | "task";
-  readonly msgType: string;
-  readonly messageId: string;
-  readonly payload: string;
-  readonly means: TurnMeans;
-}
-
-/** A message of a turn: an event, or a row as it is. */
-export type TurnMessage = TurnEvent | MessageRow;
 
 const SUBJECTS = { state: stateEventSubject, step: stepEventSubject, task: taskEventSubject };
 

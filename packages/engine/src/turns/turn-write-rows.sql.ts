@@ -5,7 +5,7 @@ import { MESSAGE_COLUMNS, type MessageRow } from "../outbox/messages.sql.ts";
 import type { InputFields } from "../sql/input.sql.ts";
 import type { SpawnRow } from "./spawn.sql.ts";
 import type { AgentKey } from "./turn.ts";
-import type { TurnMessage } from "./turn-messages.ts";
+import type { TurnMessage } from "./turn-event.ts";
 
 /** A card of a turn is a link of its chain, and never a candidate. */
 export interface TurnCardRow extends Omit<CardRow, "candidate"> {

@@ -12,7 +12,8 @@ import {
 } from "@toolplane/protocol";
 import { UI_ACK_STATUSES, type UiAckStatus, type UiActionAck } from "@toolplane/protocol/agents";
 import type { MessageRow } from "../outbox/messages.sql.ts";
-import { eventRow, type TurnMeans } from "./turn-messages.ts";
+import type { TurnMeans } from "./turn-event.ts";
+import { eventRow } from "./turn-messages.ts";
 import { contextOfTurn, type TurnRow } from "./turn-row.ts";
 
 export interface ActionEnd {

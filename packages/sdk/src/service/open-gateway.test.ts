@@ -50,7 +50,7 @@ describe("readConnection", () => {
 
   test.each([
     ["is not there", "none.creds", "cannot be read"],
-    ["is none", "not.creds", "no NATS credentials file"],
+    ["is none", "not.creds", "not a NATS credentials file"],
   ])("[API-6-N1] a credentials file that %s is one sentence", (_name, file, words) => {
     const settings = settingsFor({ TOOLPLANE_URL: "nats://h", TOOLPLANE_NATS_CREDENTIALS: join(folder, file) });
     expect(() => readConnection(settings)).toThrow(UsageError);

@@ -87,7 +87,14 @@ export const decisionFields = {
   decided_at: time,
 };
 
-export const decisionBody = ({ verdict, by, reason, decidedAt }: Omit<Decision, "status" | "idempotent">) => ({
+type DecisionBody = z.infer<z.ZodObject<typeof decisionFields>>;
+
+export const decisionBody = ({
+  verdict,
+  by,
+  reason,
+  decidedAt,
+}: Omit<Decision, "status" | "idempotent">): DecisionBody => ({
   verdict,
   by,
   reason,
