@@ -40,6 +40,8 @@ const REQUEST_TIMEOUT_MS = 120_000;
 const CHECK_CONNECTIONS_MS = 5_000;
 /** Connections of one address on which no request is under way: new ones close the oldest, so that they do not take all of them. */
 const IDLE_PER_ADDRESS = 2_048;
+/** Connections that wait to be accepted. Beyond them the system drops the first packet, and a client tries again only seconds later. */
+const BACKLOG = 4_096;
 
 /** Later than the limit after which streams end a slow reader with a reason (readers.ts). */
 const STUCK_ANSWER_MS = 60_000;
@@ -167,7 +169,7 @@ export const listen = async (options: ListenOptions): Promise<HttpServer> => {
   server.closeIdleConnections = closeIdle;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(explain(error, options)));
-    server.listen(options.port, options.host, resolve);
+    server.listen({ port: options.port, host: options.host, backlog: BACKLOG }, resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
