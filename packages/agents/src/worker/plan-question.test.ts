@@ -1,6 +1,6 @@
-import type { CompiledDefinition, Work } from "@toolplane/engine";
+import { BOX_TAIL, type CompiledDefinition, type Work } from "@toolplane/engine";
 import { type Card, createToolResultCard, type JsonObject } from "@toolplane/protocol";
-import { createInstructionCard, createResultFieldsCard } from "@toolplane/protocol/agents";
+import { createInstructionCard, createResultFieldsCard, createThoughtCard } from "@toolplane/protocol/agents";
 import { parseProfileCard } from "@toolplane/protocol/registry";
 import { describe, expect, test } from "vitest";
 import { planBudget } from "./budget.ts";
@@ -85,6 +85,39 @@ describe("[SEC-15-2] what the model may have read", () => {
     for (const agent of ["boss", "ann"])
       expect(external({ boxes: { context: [given(agent)], output: [] } }), agent).toBe(true);
     expect(external({ boxes: { context: [given("sys.api")], output: [] } })).toBe(false);
+  });
+
+  test("[SEC-15-4] a thought of a step that had read something from outside: from outside, whatever else is still shown", () => {
+    const thought = (mark: JsonObject): Card =>
+      createThoughtCard({
+        ...origin("t"),
+        authorId: "ann",
+        agentTurnId: "turn_0",
+        text: "hm",
+        lineage: {},
+        extra: mark,
+      });
+    expect(external({ boxes: boxes(thought({ external: true })) })).toBe(true);
+    expect(external({ boxes: { context: [thought({ external: true })], output: [] } })).toBe(true);
+    expect(external({ boxes: boxes(thought({ external: false })) })).toBe(false);
+    expect(external({ boxes: boxes(thought({})) })).toBe(false);
+  });
+
+  test("[SEC-15-4] more cards than a step reads: from outside, unless the last thought says that nothing was", () => {
+    const thought = (mark: JsonObject): Card =>
+      createThoughtCard({
+        ...origin("t"),
+        authorId: "ann",
+        agentTurnId: "turn_1",
+        text: "hm",
+        lineage: {},
+        extra: mark,
+      });
+    const full = Array.from({ length: BOX_TAIL - 1 }, (_, index) => result(`r${index}`, "42"));
+    const filled = (last: Card) => external({ boxes: boxes(...full, last), definitions: [own] });
+    expect(filled(result("last", "42"))).toBe(true);
+    expect(filled(thought({}))).toBe(true);
+    expect(filled(thought({ external: false }))).toBe(false);
   });
 
   test("the words of another agent: from outside; its own: not", () => {

@@ -1,6 +1,6 @@
 // What a step shows to its brain. Pure: cards, profile and definitions in, the request out; the same in any process.
 
-import type { CompiledDefinition, TurnBoxes, TurnFinish, Work } from "@toolplane/engine";
+import { BOX_TAIL, type CompiledDefinition, type TurnBoxes, type TurnFinish, type Work } from "@toolplane/engine";
 import { type Card, isOfferedTo, isTrustedActor, ToolplaneError } from "@toolplane/protocol";
 import {
   type ModelMessage,
@@ -105,6 +105,13 @@ const trustIn = ({ definitions, bundledTargets }: QuestionInput) => {
 const isGivenByAgent = ({ parentAgentId }: Work): boolean =>
   parentAgentId !== undefined && !isTrustedActor(parentAgentId);
 
+/** Older cards were not read. The last thought says whether they had anything from outside; without its word they count as such. */
+const mayHideExternal = ({ work, boxes: { output } }: QuestionInput): boolean => {
+  if (output.length < BOX_TAIL) return false;
+  const last = output.findLast(({ type, author_id: author }) => type === "agent.thought" && author === work.agentId);
+  return last?.metadata.external !== false;
+};
+
 export const planQuestion = (input: QuestionInput): QuestionPlan => {
   const { work, maxSteps, profile, boxes } = input;
   const fields = requiredFields(boxes.context);
@@ -137,7 +144,7 @@ export const planQuestion = (input: QuestionInput): QuestionPlan => {
     requiredFields: fields,
     visible: new Set(transcript.visible.keys()),
     // Another agent's words were written by a model that may have read foreign text, so an instruction of one counts too.
-    external: transcript.hasExternal || isGivenByAgent(work),
+    external: transcript.hasExternal || mayHideExternal(input) || isGivenByAgent(work),
   };
 };
 
