@@ -56,6 +56,7 @@ export const rules = [
   },
   { id: "SEC-15-4", source: "security 15", part: "agents", text: "A turn that has read something from outside stays so, also when that card is older than the cards that a step reads." },
   { id: "SEC-15-5", source: "security 15", part: "agents", text: "The name that a service chose for itself does not reach a model in a failure that the plane wrote about a lost or late call." },
+  { id: "SEC-15-6", source: "security 15", part: "agents", text: "A display name is one line of at most 128 characters, and stands in a system prompt as one quoted piece of data unless it is a single word." },
   { id: "SEC-15-3", source: "security 15", part: "agents", text: "An action of a user interface that an agent's own token asks for counts as external; a person's does not." },
   { id: "SEC-15-T1", source: "security 15", part: "agents", text: "Nothing inside a fence can end it, and nobody who writes a text can know its mark." },
   { id: "SEC-15-T2", source: "security 15", part: "agents", text: "Frame tokens of model servers and invisible tag characters have no power inside a fence." },

@@ -14,7 +14,7 @@ import { resultChars } from "../transcript/long-cards.ts";
 import { readCardSpec } from "../transcript/read-card.ts";
 import { READ_CARD } from "../transcript/read-card-name.ts";
 import { planStepBudget, requiredFields } from "../transcript/step-notes.ts";
-import { type PromptValues, renderSystemPrompt } from "../transcript/system-prompt.ts";
+import { type PromptValues, promptName, renderSystemPrompt } from "../transcript/system-prompt.ts";
 import { buildTranscript, TRANSCRIPT_LIMITS } from "../transcript/transcript.ts";
 import { planTrust, UNKNOWN } from "../transcript/trust.ts";
 import { type Budget, planStepLimit } from "./budget.ts";
@@ -133,7 +133,7 @@ export const planQuestion = (input: QuestionInput): QuestionPlan => {
   return {
     system: renderSystemPrompt({
       template: profile.system_prompt_template,
-      values: { display_name: work.displayName ?? work.agentId, ...input.promptValues },
+      values: { display_name: promptName(work.displayName ?? work.agentId), ...input.promptValues },
       resultFields: fields,
     }),
     messages: transcript.messages,
