@@ -118,6 +118,11 @@ describe("[SEC-15-2] what the model may have read", () => {
     expect(filled(result("last", "42"))).toBe(true);
     expect(filled(thought({}))).toBe(true);
     expect(filled(thought({ external: false }))).toBe(false);
+    const continued = (last: Card) => external({ boxes: { context: [...full, last], output: [] }, definitions: [own] });
+    expect(continued(thought({}))).toBe(true);
+    expect(continued(thought({ external: false }))).toBe(false);
+    // A long box that no turn of the agent has read: the model is not shown its older cards.
+    expect(continued(instruction("last", "go on"))).toBe(false);
   });
 
   test("the words of another agent: from outside; its own: not", () => {

@@ -105,11 +105,18 @@ const trustIn = ({ definitions, bundledTargets }: QuestionInput) => {
 const isGivenByAgent = ({ parentAgentId }: Work): boolean =>
   parentAgentId !== undefined && !isTrustedActor(parentAgentId);
 
-/** Older cards were not read. The last thought says whether they had anything from outside; without its word they count as such. */
-const mayHideExternal = ({ work, boxes: { output } }: QuestionInput): boolean => {
-  if (output.length < BOX_TAIL) return false;
-  const last = output.findLast(({ type, author_id: author }) => type === "agent.thought" && author === work.agentId);
-  return last?.metadata.external !== false;
+/**
+ * Older cards of a box were not read. The agent's last thought in it says whether they had anything from outside; a thought of an
+ * earlier version does not say it, and counts as if they had.
+ */
+const mayHideExternal = ({ work, boxes: { context, output } }: QuestionInput): boolean => {
+  const saysNothing = (cards: readonly Card[], unthought: boolean): boolean => {
+    if (cards.length < BOX_TAIL) return false;
+    const last = cards.findLast(({ type, author_id: author }) => type === "agent.thought" && author === work.agentId);
+    return last === undefined ? unthought : last.metadata.external !== false;
+  };
+  // A long context without a thought was never read by this agent, and its older cards are not shown now either.
+  return saysNothing(output, true) || saysNothing(context, false);
 };
 
 export const planQuestion = (input: QuestionInput): QuestionPlan => {
