@@ -113,7 +113,7 @@ export type {
   Work,
 } from "./turns/turn.ts";
 export { stepIdOf } from "./turns/turn.ts";
-export { fillBoxes, longIn } from "./turns/turn-boxes.ts";
+export { BOX_TAIL, fillBoxes, longIn } from "./turns/turn-boxes.ts";
 export { uiOutcome } from "./turns/ui-ack.ts";
 export type { LineUnderWay } from "./webhooks/deliveries.sql.ts";
 // webhooks

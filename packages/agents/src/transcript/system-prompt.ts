@@ -1,6 +1,7 @@
 // The system prompt of a step. Known placeholders are filled in once; everything else in braces is the author's text, for
 // example an unknown name or a JSON example (W-35): no template can make a step fail.
 
+import { showName } from "@toolplane/protocol";
 import type { ResultField } from "@toolplane/protocol/agents";
 
 export const PROMPT_PLACEHOLDERS = [
@@ -12,6 +13,9 @@ export const PROMPT_PLACEHOLDERS = [
 
 export type PromptPlaceholder = (typeof PROMPT_PLACEHOLDERS)[number];
 export type PromptValues = Readonly<Partial<Record<PromptPlaceholder, string>>>;
+
+/** A name that an agent may have chosen for another one: quoted when it is more than a word, on one line, and cut when it is long. */
+export const promptName = (name: string): string => showName(name.replaceAll(/\s+/g, " "));
 
 const LONGEST = Math.max(...PROMPT_PLACEHOLDERS.map((name) => name.length));
 

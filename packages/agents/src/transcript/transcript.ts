@@ -78,10 +78,14 @@ const WRITTEN: ReadonlySet<string> = new Set([
 /** What a turn is asked for. An agent's program may ask for a turn of the same agent, after reading whatever it read. */
 const ASKED: ReadonlySet<string> = new Set([CARD_TYPES.taskInstruction, CARD_TYPES.taskResultFields]);
 
-/** A result from outside, a request of an agent, or the words of another agent: a model wrote them, after reading whatever it read. */
+/**
+ * A result from outside, a request of an agent, or the words of another agent: a model wrote them, after reading whatever it read.
+ * Also a thought of its own from a step that had read such a card, which may be too old to be shown now.
+ */
 const isExternal = (card: Card, setting: Setting): boolean => {
   if (card.content.__type__ === "ToolResultContent") return trustOfCard(card, setting).trust === "external";
   if (ASKED.has(card.type)) return !isTrustedActor(card.author_id);
+  if (card.metadata.external === true && card.type === CARD_TYPES.agentThought) return true;
   return WRITTEN.has(card.type) && card.author_id !== setting.input.agentId;
 };
 

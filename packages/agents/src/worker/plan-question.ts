@@ -1,6 +1,6 @@
 // What a step shows to its brain. Pure: cards, profile and definitions in, the request out; the same in any process.
 
-import type { CompiledDefinition, TurnBoxes, TurnFinish, Work } from "@toolplane/engine";
+import { BOX_TAIL, type CompiledDefinition, type TurnBoxes, type TurnFinish, type Work } from "@toolplane/engine";
 import { type Card, isOfferedTo, isTrustedActor, ToolplaneError } from "@toolplane/protocol";
 import {
   type ModelMessage,
@@ -14,7 +14,7 @@ import { resultChars } from "../transcript/long-cards.ts";
 import { readCardSpec } from "../transcript/read-card.ts";
 import { READ_CARD } from "../transcript/read-card-name.ts";
 import { planStepBudget, requiredFields } from "../transcript/step-notes.ts";
-import { type PromptValues, renderSystemPrompt } from "../transcript/system-prompt.ts";
+import { type PromptValues, promptName, renderSystemPrompt } from "../transcript/system-prompt.ts";
 import { buildTranscript, TRANSCRIPT_LIMITS } from "../transcript/transcript.ts";
 import { planTrust, UNKNOWN } from "../transcript/trust.ts";
 import { type Budget, planStepLimit } from "./budget.ts";
@@ -105,6 +105,20 @@ const trustIn = ({ definitions, bundledTargets }: QuestionInput) => {
 const isGivenByAgent = ({ parentAgentId }: Work): boolean =>
   parentAgentId !== undefined && !isTrustedActor(parentAgentId);
 
+/**
+ * Older cards of a box were not read. The agent's last thought in it says whether they had anything from outside; a thought of an
+ * earlier version does not say it, and counts as if they had.
+ */
+const mayHideExternal = ({ work, boxes: { context, output } }: QuestionInput): boolean => {
+  const saysNothing = (cards: readonly Card[], unthought: boolean): boolean => {
+    if (cards.length < BOX_TAIL) return false;
+    const last = cards.findLast(({ type, author_id: author }) => type === "agent.thought" && author === work.agentId);
+    return last === undefined ? unthought : last.metadata.external !== false;
+  };
+  // A long context without a thought was never read by this agent, and its older cards are not shown now either.
+  return saysNothing(output, true) || saysNothing(context, false);
+};
+
 export const planQuestion = (input: QuestionInput): QuestionPlan => {
   const { work, maxSteps, profile, boxes } = input;
   const fields = requiredFields(boxes.context);
@@ -126,7 +140,7 @@ export const planQuestion = (input: QuestionInput): QuestionPlan => {
   return {
     system: renderSystemPrompt({
       template: profile.system_prompt_template,
-      values: { display_name: work.displayName ?? work.agentId, ...input.promptValues },
+      values: { display_name: promptName(work.displayName ?? work.agentId), ...input.promptValues },
       resultFields: fields,
     }),
     messages: transcript.messages,
@@ -137,7 +151,7 @@ export const planQuestion = (input: QuestionInput): QuestionPlan => {
     requiredFields: fields,
     visible: new Set(transcript.visible.keys()),
     // Another agent's words were written by a model that may have read foreign text, so an instruction of one counts too.
-    external: transcript.hasExternal || isGivenByAgent(work),
+    external: transcript.hasExternal || mayHideExternal(input) || isGivenByAgent(work),
   };
 };
 

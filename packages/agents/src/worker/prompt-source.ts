@@ -3,7 +3,7 @@
 
 import type { Clock, Engine } from "@toolplane/engine";
 import { type Profile, policyAllows } from "@toolplane/protocol/registry";
-import type { PromptValues } from "../transcript/system-prompt.ts";
+import { type PromptValues, promptName } from "../transcript/system-prompt.ts";
 
 export interface PromptSource {
   valuesFor(projectId: string, profile: Profile): Promise<PromptValues>;
@@ -49,7 +49,7 @@ export const createPromptSource = ({ engine, clock }: PromptSourceOptions): Prom
       .filter(({ profileBoxId }) => names.has(profileBoxId))
       .map(
         ({ agentId, displayName, profileBoxId }) =>
-          `${agentId}${displayName === null ? "" : ` (${displayName})`}: ${names.get(profileBoxId) ?? ""}`,
+          `${agentId}${displayName === null ? "" : ` (${promptName(displayName)})`}: ${names.get(profileBoxId) ?? ""}`,
       );
     return {
       downstream_profiles_desc: lines(described),

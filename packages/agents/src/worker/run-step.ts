@@ -172,7 +172,8 @@ export const createRunStep = (deps: StepDeps): RunStep => {
     const calls = readAskedCalls(answer.toolCalls, work.stepCount + 1);
     const decided = decide(answer, calls, scene);
     const request = cards.requestCards(maker, scene.thoughts, plan.system, plan.tools);
-    const thought = { ...request, saveReasoning: profile.llm_config.save_reasoning_content };
+    const saveReasoning = profile.llm_config.save_reasoning_content;
+    const thought = { ...request, saveReasoning, external: plan.external };
     const said: readonly StepEntry[] = [...request.entries, { card: cards.thoughtCard(maker, answer, calls, thought) }];
     const step = { stepId, metadata: metadataOf(answer, scene) };
     const finish = { ...step, status: "success", stats: statsOf(answer, scene) } as const;

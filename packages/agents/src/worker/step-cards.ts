@@ -98,13 +98,15 @@ export const requestCards = (
 
 export interface ThoughtOptions extends Pick<RequestCards, "promptCardId" | "toolsCardId"> {
   readonly saveReasoning: boolean;
+  /** What the brain wrote may derive from cards of external trust. */
+  readonly external: boolean;
 }
 
 export const thoughtCard = (
   maker: CardMaker,
   answer: BrainAnswer,
   calls: readonly AskedCall[],
-  { saveReasoning, promptCardId, toolsCardId }: ThoughtOptions,
+  { saveReasoning, external, promptCardId, toolsCardId }: ThoughtOptions,
 ): Card => {
   const { reasoning, usage, cost, model } = answer;
   return createThoughtCard({
@@ -118,6 +120,8 @@ export const thoughtCard = (
     extra: {
       prompt_card_id: promptCardId,
       tools_card_id: toolsCardId,
+      // Later steps read it here, when the card from outside is older than what they read (SEC-15).
+      external,
       ...(usage === undefined ? {} : { llm_usage: usage }),
       ...(cost === undefined ? {} : { llm_response_cost: cost }),
       ...(model === undefined ? {} : { llm_model: model }),

@@ -9,7 +9,7 @@ import type { ListedBoxes, LongCard, LongReading, TurnBoxes, TurnBoxesAsk } from
 import { type BoxRow, bindBoxes, READ_LONG_CARDS, READ_TURN_BOXES } from "./turn-boxes.sql.ts";
 
 /** How many of the newest cards of a box a step reads; a model has no room for older ones. */
-const BOX_TAIL = 500;
+export const BOX_TAIL = 500;
 /** Cards of one answer. */
 const MAX_CARDS = 5_000;
 /** A longer card is shown to a model as an excerpt, or is one of few. */

@@ -100,9 +100,10 @@ const expireQueued = (call: DueCall, policy: ExpiryPolicy): Expiry => {
 const expireRunning = (call: DueCall, policy: ExpiryPolicy): Expiry => {
   if (call.runOver) return timedOut(call);
   if (!call.leaseOver) return { act: "postpone", seconds: 1 };
+  // Not in the message: a model reads it as the plane's own words, and the name is the service's choice.
   const holder = call.leaseHolder ?? "unknown";
   if (!call.retrySafe) {
-    const message = `${holder} stopped answering while it ran ${call.toolName}; the tool may or may not have had its effect`;
+    const message = `its service stopped answering while it ran ${call.toolName}; the tool may or may not have had its effect`;
     return settle(
       "failed",
       new ToolplaneError("outcome_unknown", message, { detail: { holder, attempts: call.attempts } }),
@@ -110,7 +111,7 @@ const expireRunning = (call: DueCall, policy: ExpiryPolicy): Expiry => {
     );
   }
   if (call.attempts >= policy.maxAttempts) {
-    const message = `${call.toolName} lost its service ${call.attempts} times; the last holder was ${holder}`;
+    const message = `${call.toolName} lost its service ${call.attempts} times`;
     return settle(
       "failed",
       new ToolplaneError("upstream_unavailable", message, { detail: { holder, attempts: call.attempts } }),

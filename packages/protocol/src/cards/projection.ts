@@ -3,7 +3,7 @@
 import { isRecord, type JsonObject, type JsonValue } from "../json/json-value.ts";
 import { readModelView } from "../results/result-views.ts";
 import type { Card } from "./card.ts";
-import { CARD_TYPES } from "./card-types.ts";
+import { CARD_AUTHORS, CARD_TYPES } from "./card-types.ts";
 import type { CardContent, ToolResultContent } from "./content.ts";
 
 export interface AssistantMessage {
@@ -59,6 +59,13 @@ const successBody = (result: JsonValue): string => {
 const isMirror = (result: JsonValue): boolean =>
   result === null || (isRecord(result) && Object.hasOwn(result, "error_code"));
 
+/** The watchdog's words count as the plane's own. The name of a lost service is that service's choice, and for people only. */
+const withoutHolder = (error: JsonValue): JsonValue => {
+  if (!isRecord(error) || !isRecord(error.detail)) return error;
+  const { holder: _holder, ...detail } = error.detail as JsonObject;
+  return { ...(error as JsonObject), detail };
+};
+
 const failureBody = ({ error, result }: ToolResultContent): string => {
   if (isMirror(result)) return JSON.stringify({ error });
   return JSON.stringify({ error, result: isRecord(result) ? cutStreams(result as JsonObject) : result });
@@ -89,9 +96,14 @@ const assistantMessage = (card: Card, toolCalls: readonly JsonObject[]): Assista
   return typeof reasoning === "string" && reasoning !== "" ? { ...base, reasoning_content: reasoning } : base;
 };
 
+const textOf = ({ author_id: author, content }: Card): string =>
+  author === CARD_AUTHORS.watchdog && content.__type__ === "ToolResultContent"
+    ? contentText({ ...content, error: withoutHolder(content.error) })
+    : contentText(content);
+
 const plainMessage = (card: Card): TextMessage => {
   const { role } = card.metadata;
-  return { role: typeof role === "string" && role !== "" ? role : "user", content: contentText(card.content) };
+  return { role: typeof role === "string" && role !== "" ? role : "user", content: textOf(card) };
 };
 
 const offeredTools = (card: Card): readonly JsonObject[] | undefined => {
@@ -109,8 +121,7 @@ const messageOf = (card: Card): ModelMessage | undefined => {
   if (card.content.__type__ === "ToolCallContent") return undefined;
   if (card.tool_call_id === null) return plainMessage(card);
   const view = isSuccess(card.content) ? readModelView(card.metadata) : undefined;
-  const body =
-    view === undefined ? contentText(card.content) : view.kind === "text" ? view.text : JSON.stringify(view.envelope);
+  const body = view === undefined ? textOf(card) : view.kind === "text" ? view.text : JSON.stringify(view.envelope);
   return {
     role: "tool",
     tool_call_id: card.tool_call_id,

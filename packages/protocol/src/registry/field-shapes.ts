@@ -18,7 +18,7 @@ export const subjectToken = z
 
 const isReadable = (text: string): boolean => findHiddenCharacter(text) === undefined;
 
-/** Text that people read in lists and models in prompts: one line without control characters. */
+/** Text that people read in lists, without control characters. Cards of an earlier version may hold line ends in it. */
 export const displayText = z
   .string()
   .trim()
@@ -27,6 +27,11 @@ export const displayText = z
   .refine(isReadable, "has an invisible or bidi character");
 
 export const displayName = displayText.max(MAX_NAME_LENGTH);
+
+const isOneLine = (text: string): boolean => !/[\t\n\r\u2028\u2029]/.test(text);
+
+/** The name of an agent: other agents can choose it, and it stands in system prompts. A second line there would read as a rule. */
+export const agentName = displayName.refine(isOneLine, "must be one line: it has a line end or a tab");
 
 const keepFirst = (tags: readonly string[]): readonly string[] => [...new Set(tags)];
 

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { parseWith } from "../errors/parse-with.ts";
 import { jsonObject } from "../json/json-schemas.ts";
 import { copyUpload } from "../tools/upload.ts";
-import { displayName, displayText, REGISTRY_CAPS, subjectToken, tagList } from "./field-shapes.ts";
+import { agentName, displayName, displayText, REGISTRY_CAPS, subjectToken, tagList } from "./field-shapes.ts";
 
 const ROSTER_STATUSES = ["active", "inactive"] as const;
 export type RosterStatus = (typeof ROSTER_STATUSES)[number];
@@ -37,7 +37,7 @@ export const agentUploadSchema = z
     profile: displayName.optional(),
     worker_target: subjectToken.optional(),
     tags: tagList.optional(),
-    display_name: displayText.nullish(),
+    display_name: agentName.nullish(),
     owner_agent_id: displayText.nullish(),
     metadata: jsonObject.default({}),
     init_state: z.boolean().default(true),
