@@ -66,6 +66,16 @@ describe("the credential", () => {
   });
 });
 
+test("[HTTP-2-6] an object whose member has the name of a fixed argument is refused before anything is sent", async () => {
+  const fixed = { args: { fixed: { tenant: "locked" } } };
+  await world.register("fenced", { base_url: api.origin, path: "/items" }, fixed);
+  const { status, error } = await world.call("fenced", { filter: { Tenant: "evil" } });
+  expect([status, error?.code]).toEqual(["failed", "bad_request"]);
+  expect(error?.message).toContain('the argument filter would send "Tenant"');
+  expect((await world.call("fenced", { filter: { color: "red" } })).status).toBe("success");
+  expect(api.asked.map(({ url }) => url)).toEqual(["/items?color=red&tenant=locked"]);
+});
+
 test("[SEC-13-1] an address that the operator did not allow is refused at the call", async () => {
   await using other = await startApiServer();
   await world.register("elsewhere", { base_url: other.origin, path: "/" });

@@ -11,6 +11,7 @@ export const rules = [
   { id: "HTTP-2-3", source: "issue 17", part: "bridges", text: "Of an imported operation only declared parameters are sent, each in its place and under its own name." },
   { id: "HTTP-2-4", source: "issue 17", part: "bridges", text: "The value of a variable enters an address only where the definition says secrets_in_url; otherwise it is left out or refused." },
   { id: "HTTP-2-5", source: "issue 17", part: "bridges", text: "Bodies are JSON, a form, a multipart form with files, a text or bytes, as the operation says." },
+  { id: "HTTP-2-6", source: "review", part: "bridges", text: "No name that an argument spreads into a request is that of a parameter that the author manages, of the credential, or of another parameter in the same place." },
   { id: "HTTP-3-1", source: "issue 17", part: "bridges", text: "Names of tools depend on the operation alone; where two operations would share one, both are named after their paths and it is said." },
   { id: "HTTP-3-2", source: "issue 17", part: "bridges", text: "References inside the document and into files are followed, cycles included; a definition holds only the schemas that its operation needs." },
   { id: "HTTP-3-3", source: "issue 17", part: "bridges", text: "A hostile document costs bounded work: the hostile operation is named with its reason, or the document is refused." },

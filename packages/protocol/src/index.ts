@@ -163,6 +163,7 @@ export {
   HASHED_FIELDS,
   type HashText,
 } from "./tools/definition-hash.ts";
+export { foldName } from "./tools/fold-name.ts";
 export { type Breaker, burstOf, type Rate, type RetryPolicy } from "./tools/limits.ts";
 export {
   DEFAULT_TIMEOUT_SECONDS,

@@ -1,6 +1,6 @@
 // The plan of a definition with `options.openapi`.
 
-import { resolveOptions, type ToolDefinition } from "@toolplane/protocol";
+import { foldName, resolveOptions, type ToolDefinition } from "@toolplane/protocol";
 import type { HttpPlan } from "./http-plan.ts";
 import { readOperation } from "./operation.ts";
 import { checkAuthPlace } from "./plan-auth.ts";
@@ -9,7 +9,10 @@ import { planRequest } from "./plan-request.ts";
 export const createOpenapiPlan = (definition: ToolDefinition): HttpPlan => {
   const operation = readOperation(definition);
   const { secretsInUrl } = resolveOptions(definition.options);
-  const envs = definition.options.envs ?? {};
+  const { args: layers, envs = {}, input } = definition.options;
+  const managed = new Set(
+    [...Object.keys(layers?.fixed ?? {}), ...Object.keys(envs), ...(input === undefined ? [] : [input])].map(foldName),
+  );
   const { auth, allowHosts, timeoutMs, baseUrl } = operation;
   checkAuthPlace(auth, secretsInUrl);
   return {
@@ -20,6 +23,7 @@ export const createOpenapiPlan = (definition: ToolDefinition): HttpPlan => {
       planRequest(operation, {
         arguments: args,
         secretArguments: new Set(Object.keys(envs)),
+        managed,
         secretsInUrl,
         credential: auth && secrets[auth.env],
         idempotencyKey,

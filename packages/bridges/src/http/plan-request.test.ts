@@ -148,6 +148,143 @@ describe("[HTTP-2-2] arguments cannot lead a request elsewhere", () => {
   });
 });
 
+describe("[HTTP-2-6] a name that an argument spreads into a request", () => {
+  const query = (...names: readonly string[]): JsonObject => ({
+    parameters: names.map((name) => ({ name, in: "query" })),
+  });
+  const deep = {
+    parameters: [
+      { name: "filter", in: "query", style: "deepObject" },
+      { name: "filter[tenant]", in: "query", argument: "tenant" },
+    ],
+  };
+  const piped = {
+    parameters: [
+      { name: "filter", in: "query", style: "pipeDelimited", explode: true },
+      { name: "tenant", in: "query" },
+    ],
+  };
+  const matrix = {
+    path: "/items{filter}{tenant}",
+    parameters: [
+      { name: "filter", in: "path", style: "matrix", explode: true },
+      { name: "tenant", in: "path", style: "matrix" },
+    ],
+  };
+  const keyed = { auth: { scheme: "query:key", env: "KEY" } };
+  const inForm = (encoding: JsonObject): JsonObject => ({
+    method: "POST",
+    parameters: [],
+    body: { argument: "filter", content_type: "application/x-www-form-urlencoded", encoding },
+  });
+  const fixed = { args: { fixed: { tenant: "locked" } } };
+  const inUrl = { secrets_in_url: true };
+
+  test.each<readonly [string, JsonObject, JsonObject, JsonObject, string]>([
+    ["fixed, form", query("tenant", "filter"), { filter: { tenant: "evil" } }, fixed, "tenant"],
+    ["fixed, form, the other order", query("filter", "tenant"), { filter: { tenant: "evil" } }, fixed, "tenant"],
+    [
+      "fixed, another spelling",
+      query("tenant", "filter"),
+      { filter: { "\uff34ENANT ": "evil" } },
+      fixed,
+      "\uff34ENANT ",
+    ],
+    ["fixed, as a list of PHP", query("tenant", "filter"), { filter: { "tenant[]": "evil" } }, fixed, "tenant[]"],
+    ["fixed, cut by a zero", query("tenant", "filter"), { filter: { "tenant\0x": "evil" } }, fixed, "tenant\\u0000x"],
+    ["fixed, exploded by pipes", piped, { filter: { tenant: "evil" } }, fixed, "tenant"],
+    ["fixed, deepObject", deep, { filter: { tenant: "evil" } }, fixed, "filter[tenant]"],
+    ["fixed, below deepObject", deep, { filter: { tenant: { x: "evil" } } }, fixed, "filter[tenant][x]"],
+    ["fixed, matrix", matrix, { filter: { tenant: "evil" } }, fixed, "tenant"],
+    ["fixed, nothing declared", {}, { filter: { tenant: "evil" } }, fixed, "tenant"],
+    [
+      "fixed, nothing declared, its whole",
+      {},
+      { "filter[tenant]": "evil", filter: 1 },
+      { args: { fixed: { filter: { a: 1 } } } },
+      "filter[tenant]",
+    ],
+    ["fixed, a plain argument of PHP", {}, { "tenant[]": "evil" }, fixed, "tenant[]"],
+    [
+      "a member of a fixed object",
+      {},
+      { tenant: "evil" },
+      { args: { fixed: { filter: { tenant: "locked" } } } },
+      "tenant",
+    ],
+    ["a variable", {}, { filter: { tenant: "evil" } }, { envs: { tenant: "KEY" }, ...inUrl }, "tenant"],
+    [
+      "a variable that is left out",
+      query("tenant", "filter"),
+      { filter: { tenant: "evil" } },
+      { envs: { tenant: "KEY" } },
+      "tenant",
+    ],
+    ["answers of people", query("tenant", "filter"), { filter: { tenant: "evil" } }, { input: "tenant" }, "tenant"],
+    ["the credential", keyed, { filter: { Key: "evil" } }, inUrl, "Key"],
+    ["the credential, as a list of PHP", keyed, { "key[]": "evil" }, inUrl, "key[]"],
+    ["another parameter", query("limit", "filter"), { filter: { limit: 1_000 } }, {}, "limit"],
+    ["another parameter that is given", {}, { filter: { limit: 1_000 }, limit: 10 }, {}, "limit"],
+    [
+      "another property of a form",
+      inForm({ o: { style: "form" } }),
+      { filter: { tenant: "a", o: { tenant: "evil" } } },
+      {},
+      "tenant",
+    ],
+  ])("is not that of %s", (_what, openapi, args, options, name) => {
+    const own = (options.args as { fixed?: JsonObject } | undefined)?.fixed ?? {};
+    const envs = options.envs === undefined ? {} : { tenant: "s3cret" };
+    const refused = (): unknown => requestOf(openapi, { ...args, ...own, ...envs }, options, { KEY: "s3cret" });
+    expect(refused).toThrow(
+      expect.objectContaining({ code: "bad_request", message: expect.stringContaining(`"${name}"`) }),
+    );
+    expect(refused).toThrow(/the argument (?:filter|tenant|key)/u);
+    expect(refused).not.toThrow(/evil|locked|s3cret/u);
+  });
+
+  test.each<readonly [string, JsonObject, JsonObject, JsonObject, string]>([
+    ["a name of its own", query("tenant", "filter"), { filter: { a: 1 } }, fixed, "/v1?tenant=locked&a=1"],
+    [
+      "the argument's own name",
+      query("tenant", "filter"),
+      { filter: { filter: 1 } },
+      fixed,
+      "/v1?tenant=locked&filter=1",
+    ],
+    ["beside a fixed member", deep, { filter: { a: 1 } }, fixed, "/v1?filter%5Ba%5D=1&filter%5Btenant%5D=locked"],
+    ["a name in another place", { path: "/{tenant}" }, { filter: { tenant: 1 } }, fixed, "/v1/locked?tenant=1"],
+    ["a member that is absent", query("tenant", "filter"), { filter: { tenant: null } }, fixed, "/v1?tenant=locked"],
+    ["twice by the caller", {}, { a: { x: 1 }, b: { x: 2 } }, {}, "/v1?x=1&x=2"],
+  ])("may be %s", (_what, openapi, args, options, url) => {
+    const own = (options.args as { fixed?: JsonObject } | undefined)?.fixed ?? {};
+    expect(requestOf(openapi, { ...own, ...args }, options).url).toBe(`https://api.example.com${url}`);
+  });
+
+  test("costs time in proportion to its length, however deep it is", () => {
+    const args = { tenant: "locked", filter: { ["a[".repeat(300_000)]: 1 } };
+    expect(requestOf(query("tenant", "filter"), args, fixed).url).toContain("?tenant=locked&a%5Ba");
+  });
+
+  test.each([
+    ["query:key", "https://api.example.com/v1?q=1&key=s3cret", undefined],
+    ["cookie:key", "https://api.example.com/v1?q=1", "key=s3cret"],
+  ])(
+    "[HTTP-1-2] a plain argument that has the name of the credential %s is not sent, and named",
+    (scheme, url, cookie) => {
+      const place = scheme.startsWith("query") ? "query" : "cookie";
+      const parameters = [
+        { name: "Key", in: place, argument: "mine" },
+        { name: "q", in: "query" },
+      ];
+      const request = requestOf({ parameters, auth: { scheme, env: "KEY" } }, { mine: "evil", q: 1 }, inUrl, {
+        KEY: "s3cret",
+      });
+      expect([request.url, request.headers.cookie, request.dropped]).toEqual([url, cookie, ["mine"]]);
+    },
+  );
+});
+
 describe("bodies", () => {
   const bodyOf = (content_type: string, value: unknown, encoding: JsonObject = {}) => {
     const { body, headers } = requestOf(

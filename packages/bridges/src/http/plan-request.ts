@@ -2,19 +2,32 @@
 //   PQ1. The request goes below the operation's base address: its origin and the start of its path cannot be changed by arguments.
 //   PQ2. The value of a variable enters the path or the query only where the definition says `secrets_in_url`; otherwise the
 //        argument is left out and named in `leftOut`.
-//   PQ3. Fixed headers and the credential stand above parameters of the same name.
+//   PQ3. Fixed headers and the credential stand above parameters of the same name: such a parameter is not sent.
+//   PQ4. No name that a caller chose stands in the query or the path beside that of a parameter that the author manages.
 
-import { type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
+import { foldName, type JsonObject, type JsonValue, ToolplaneError } from "@toolplane/protocol";
+import { checkNames } from "./name-clashes.ts";
 import type { HttpOperation, HttpParameter } from "./operation.ts";
 import { leadsUpwards } from "./path-rules.ts";
 import { planAuth } from "./plan-auth.ts";
 import { writeBody } from "./write-body.ts";
-import { encodeText, isAbsent, writeCookie, writeHeader, writePairs, writePath } from "./write-parameter.ts";
+import {
+  encodeText,
+  isAbsent,
+  pairsOf,
+  pathNames,
+  writeCookie,
+  writeHeader,
+  writePairs,
+  writePath,
+} from "./write-parameter.ts";
 
 export interface RequestMeans {
   readonly arguments: JsonObject;
   /** Arguments whose values came from variables. */
   readonly secretArguments: ReadonlySet<string>;
+  /** Folded names of the arguments that the author manages; the caller has no say in their values. */
+  readonly managed: ReadonlySet<string>;
   readonly secretsInUrl: boolean;
   /** The value of the credential's variable. */
   readonly credential: string | undefined;
@@ -66,6 +79,10 @@ const impliedParameters = ({ path, method }: HttpOperation, args: JsonObject): r
 const own = (args: JsonObject, name: string): JsonValue | undefined =>
   Object.hasOwn(args, name) ? args[name] : undefined;
 
+/** The credential takes the place of a parameter of its name. */
+const isBehind = ({ name, in: place }: HttpParameter, { auth }: HttpOperation): boolean =>
+  (auth?.kind === "query" || auth?.kind === "cookie") && auth.kind === place && foldName(name) === foldName(auth.name);
+
 const isInUrl = ({ in: place }: HttpParameter): boolean => place === "path" || place === "query";
 
 /** Names the parameter whose value does it, if it is one alone. */
@@ -109,7 +126,8 @@ export const planRequest = (operation: HttpOperation, means: RequestMeans): Http
   const parameters = operation.parameters ?? impliedParameters(operation, args);
   const isLeftOut = (parameter: HttpParameter): boolean =>
     isInUrl(parameter) && secretArguments.has(parameter.argument) && !secretsInUrl;
-  const sent = parameters.filter((parameter) => !isLeftOut(parameter));
+  const dropped = parameters.filter((one) => isBehind(one, operation) && !isAbsent(own(args, one.argument)));
+  const sent = parameters.filter((parameter) => !isLeftOut(parameter) && !isBehind(parameter, operation));
   const at = (place: HttpParameter["in"]): readonly HttpParameter[] => sent.filter((one) => one.in === place);
   const valueAt = ({ argument }: HttpParameter): JsonValue | undefined => own(args, argument);
   const given = (place: HttpParameter["in"]): readonly (readonly [HttpParameter, JsonValue])[] =>
@@ -118,10 +136,27 @@ export const planRequest = (operation: HttpOperation, means: RequestMeans): Http
       return isAbsent(value) ? [] : [[parameter, value] as const];
     });
 
+  const namesAt = (place: "path" | "query", written: (parameter: HttpParameter) => readonly string[]) =>
+    parameters
+      .filter((one) => one.in === place && !isBehind(one, operation))
+      .map((one) => ({
+        argument: one.argument,
+        name: one.name,
+        written: isLeftOut(one) ? [] : written(one),
+        isManaged: means.managed.has(foldName(one.argument)),
+        isUndeclared: operation.parameters === undefined && place === "query",
+      }));
+
   const auth = planAuth(operation.auth, means.credential);
+  const pairs = new Map(at("query").map((parameter) => [parameter, pairsOf(parameter, valueAt(parameter))]));
+  checkNames(
+    namesAt("query", (one) => pairs.get(one)?.map(([name]) => name) ?? []),
+    operation.auth?.kind === "query" ? operation.auth.name : undefined,
+  );
+  checkNames(namesAt("path", (one) => pathNames(one, valueAt(one))));
   const values = new Map(at("path").map((parameter) => [parameter.name, writePath(parameter, valueAt(parameter))]));
   const query = [
-    ...at("query").flatMap((parameter) => writePairs(parameter, valueAt(parameter))),
+    ...[...pairs.values()].flatMap(writePairs),
     ...auth.query.map(([name, value]) => `${encodeText(name)}=${encodeText(value)}`),
   ].join("&");
   const address = `${operation.baseUrl}${expandPath(operation.path, values)}`;
@@ -148,5 +183,6 @@ export const planRequest = (operation: HttpOperation, means: RequestMeans): Http
     headers: Object.fromEntries(headers),
     body: body?.body,
     leftOut: parameters.filter(isLeftOut).map(({ argument }) => argument),
+    ...(dropped.length > 0 && { dropped: dropped.map(({ argument }) => argument) }),
   };
 };

@@ -3,8 +3,9 @@
 //   WB2. A boundary is random and never chosen by a caller.
 
 import { badRequest, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
+import { checkNames } from "./name-clashes.ts";
 import type { HttpBody, HttpParameter, PropertyEncoding } from "./operation.ts";
-import { isAbsent, plainText, writePairs } from "./write-parameter.ts";
+import { isAbsent, pairsOf, plainText, writePairs } from "./write-parameter.ts";
 
 export interface WrittenBody {
   readonly contentType: string;
@@ -29,10 +30,22 @@ const asParameter = (name: string, encoding: PropertyEncoding | undefined, value
   json: encoding?.style === undefined && isRecord(value) && !Array.isArray(value),
 });
 
-const writeForm = (value: JsonValue, body: HttpBody): string =>
-  propertiesOf(value, body)
-    .flatMap(([name, member]) => writePairs(asParameter(name, body.encoding[name], member), member))
-    .join("&");
+const writeForm = (value: JsonValue, body: HttpBody): string => {
+  const written = propertiesOf(value, body).map(([name, member]) => ({
+    name,
+    pairs: pairsOf(asParameter(name, body.encoding[name], member), member),
+  }));
+  checkNames(
+    written.map(({ name, pairs }) => ({
+      argument: `${body.argument}.${name}`,
+      name,
+      written: pairs.map(([key]) => key),
+      isManaged: false,
+      isUndeclared: false,
+    })),
+  );
+  return written.flatMap(({ pairs }) => writePairs(pairs)).join("&");
+};
 
 /** A text under one of these types is base64. */
 const BYTES = /^(?:application\/(?:octet-stream|pdf|zip|gzip|x-tar)|image\/|audio\/|video\/|font\/)/u;

@@ -1,7 +1,7 @@
 import type { JsonValue } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
 import type { HttpParameter } from "./operation.ts";
-import { writeCookie, writeHeader, writePairs, writePath } from "./write-parameter.ts";
+import { pairsOf, writeCookie, writeHeader, writePairs, writePath } from "./write-parameter.ts";
 
 const parameter = (more: Partial<HttpParameter>): HttpParameter => ({
   name: "color",
@@ -55,14 +55,14 @@ describe("[HTTP-2-1] the styles of OpenAPI", () => {
     ["form", true, [{ a: 1 }], "color=%7B%22a%22%3A1%7D"],
     ["form", true, null, ""],
   ] as const)("query %s explode=%s %j is %s", (style, explode, value, written) => {
-    expect(writePairs(parameter({ style, explode }), value as JsonValue).join("&")).toBe(written);
+    expect(writePairs(pairsOf(parameter({ style, explode }), value as JsonValue)).join("&")).toBe(written);
   });
 
   test("headers and cookies", () => {
     expect(writeHeader(parameter({ in: "header", style: "simple" }), OBJECT)).toBe("R,100,G,200,B,150");
     expect(writeHeader(parameter({ in: "header", style: "simple", explode: true }), OBJECT)).toBe("R=100,G=200,B=150");
     expect(writeCookie(parameter({ in: "cookie" }), "a; b=c")).toBe("a%3B%20b%3Dc");
-    expect(writePairs(parameter({ json: true }), { a: [1] })).toEqual(["color=%7B%22a%22%3A%5B1%5D%7D"]);
+    expect(writePairs(pairsOf(parameter({ json: true }), { a: [1] }))).toEqual(["color=%7B%22a%22%3A%5B1%5D%7D"]);
   });
 });
 
@@ -85,7 +85,23 @@ describe("[HTTP-2-2] values are data", () => {
     );
   });
 
+  test.each([
+    [true, { "../x": "1" }],
+    [true, { "..": "1" }],
+    [true, { R: "../x" }],
+    [true, ["a", ".."]],
+    [false, { "x/..;a": "1" }],
+    [false, "."],
+    [false, "..\\x"],
+  ])("matrix explode=%s: neither a name nor a value in %j may lead upwards", (explode, value) => {
+    expect(() => writePath(parameter({ in: "path", style: "matrix", explode }), value as JsonValue)).toThrow(
+      "path parameter color",
+    );
+  });
+
   test("reserved characters that may stay cannot add a pair or end the query", () => {
-    expect(writePairs(parameter({ allowReserved: true }), "a/b:c&d=e#f+g")).toEqual(["color=a/b:c%26d=e%23f%2Bg"]);
+    expect(writePairs(pairsOf(parameter({ allowReserved: true }), "a/b:c&d=e#f+g"))).toEqual([
+      "color=a/b:c%26d=e%23f%2Bg",
+    ]);
   });
 });
