@@ -22,6 +22,7 @@ const answers: Record<string, (step: number, last: string) => FunctionAnswer | s
     usage: { total_tokens: 40 },
   }),
   waits: (step) => (step === 1 ? { toolCalls: [{ id: "c", name: "unsafe", arguments: {} }] } : "late"),
+  payer: (step) => (step === 1 ? { toolCalls: [{ id: "p", name: "paying", arguments: { pin: "p1n-9431" } }] } : "paid"),
   submits: (step) =>
     step === 1
       ? {
@@ -64,7 +65,7 @@ beforeAll(async () => {
     const profile = {
       name,
       worker_target: "crew",
-      allowed_tools: ["safe", "unsafe"],
+      allowed_tools: ["safe", "unsafe", "paying"],
       allowed_internal_tools: ["submit_result"],
     };
     const budget = name === "busy" ? { budget: { steps: 3 } } : {};
@@ -217,6 +218,38 @@ describe("looking", () => {
     expect((await http.send("GET", `${path}/why`)).body.facts.arguments).toEqual(expected);
     const waiting = (await http.send("GET", "/projects/demo/approvals")).body.items;
     expect(waiting).toMatchObject([{ tool_name: "secretive", arguments: expected }]);
+  });
+
+  test("[SEE-1] hidden parameters stay hidden in cards, boxes and exports, in the call and where the model asked for it", async () => {
+    await http.t.engine.tools.upsertTool("demo", {
+      tool_name: "paying",
+      description: "pay",
+      target_subject: "cg.v1r4.{project_id}.{channel_id}.cmd.tool.test.paying",
+      after_execution: "suspend",
+      parameters: { type: "object", properties: { pin: { type: "string", writeOnly: true } } },
+      options: {},
+    });
+    const turn = await ask("payer", { instruction: "pay" });
+    expect(turn).toMatchObject({ status: "success", deliverable: "paid" });
+    const of = "/projects/demo";
+    const { body } = await http.send("GET", `${of}/turns/${turn.agent_turn_id}/export`);
+    const exported = body as unknown as {
+      readonly cards: readonly { readonly card_id: string }[];
+      readonly turn: { readonly output_box_id: string };
+    };
+    const ids = exported.cards.map(({ card_id }) => card_id);
+    const box = exported.turn.output_box_id;
+    const answered = [
+      exported,
+      await Promise.all(ids.map(async (id) => (await http.send("GET", `${of}/cards/${id}`)).body)),
+      await Promise.all(ids.map(async (id) => (await http.send("GET", `${of}/cards/${id}?offset=0`)).body)),
+      (await http.send("POST", `${of}/cards/batch`, { card_ids: ids })).body,
+      (await http.send("GET", `${of}/boxes/${box}/cards`)).body,
+      (await http.send("POST", `${of}/boxes/batch`, { box_ids: [box], hydrate: true })).body,
+    ].map((one) => JSON.stringify(one));
+    expect(answered.map((one) => one.includes("p1n-9431"))).toEqual(answered.map(() => false));
+    // Once in the call's card, once in the thought that asked for it.
+    expect(answered.map((one) => one.split("[hidden]").length - 1)).toEqual([2, 2, 1, 2, 2, 2]);
   });
 
   test("[SEE-5] why says how many run and how many are ahead", async () => {

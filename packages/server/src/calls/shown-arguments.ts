@@ -27,7 +27,7 @@ const isHidden = (schema: unknown): boolean =>
   isRecord(schema) && (schema.writeOnly === true || schema.format === "password");
 
 /** Names of the parameters that no reader may see. */
-const hiddenParameters = (parameters: unknown): ReadonlySet<string> => {
+export const hiddenParameters = (parameters: unknown): ReadonlySet<string> => {
   const properties = isRecord(parameters) && isRecord(parameters.properties) ? parameters.properties : {};
   return new Set(Object.keys(properties).filter((name) => isHidden(properties[name])));
 };

@@ -2,10 +2,11 @@
 // with earlier ones, cards of others are missing.
 
 import { cursorOf } from "@toolplane/engine";
-import { distinctIds, showName, ToolplaneError, toCardDto } from "@toolplane/protocol";
+import { type Card, distinctIds, showName, ToolplaneError, toCardDto } from "@toolplane/protocol";
 import { z } from "zod";
 import { planBoxPage } from "../cards/box-page.ts";
 import { cardBody, cardPieceBody, DEFAULT_PIECE, MAX_PIECE, planCardPiece } from "../cards/card-body.ts";
+import { showCards } from "../cards/shown-cards.ts";
 import { answerItems, answerList } from "../http/answer-list.ts";
 import { text } from "../http/answers.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
@@ -45,7 +46,8 @@ export const cardRoutes: readonly Route[] = [
     }),
     answers: { 200: z.union([cardBody, cardPieceBody]) },
     handle: async ({ engine, params, query, reply }) => {
-      const [card] = await engine.cards.getCards(params.project ?? "", [params.card]);
+      const found = await engine.cards.getCards(params.project ?? "", [params.card]);
+      const [card] = await showCards(engine, params.project ?? "", found);
       if (card === undefined) throw missing(params.project ?? "", "card", params.card ?? "");
       const shown = toCardDto(card);
       const { offset, length = DEFAULT_PIECE } = query;
@@ -74,7 +76,8 @@ export const cardRoutes: readonly Route[] = [
       if (cards.length === 0) await refuseUnknownProject(engine, params.project ?? "");
       const found = cards.map(({ card_id }) => card_id);
       const visible = await own.among("card", [...found, ...omittedIds]);
-      const shown = cards.filter(({ card_id }) => visible.has(card_id));
+      const held = cards.filter(({ card_id }) => visible.has(card_id));
+      const shown = await showCards(engine, params.project ?? "", held);
       const omitted = omittedIds.filter((id) => visible.has(id));
       const missing = missingOf(body.card_ids, [...found, ...omitted], visible);
       const left = omitted.length === 0 ? {} : { omitted_ids: omitted };
@@ -123,7 +126,8 @@ export const cardRoutes: readonly Route[] = [
         "card",
         cards.map(({ card_id }) => card_id),
       );
-      const shown = cards.filter(({ card_id }) => visible.has(card_id));
+      const held = cards.filter(({ card_id }) => visible.has(card_id));
+      const shown = await showCards(engine, params.project ?? "", held);
       if (page.start + from > 0) {
         context.header("Toolplane-Truncated", "true");
         context.header("Toolplane-Next-Cursor", cursorOf(String(page.start + from)));
@@ -169,9 +173,14 @@ export const cardRoutes: readonly Route[] = [
       const visible = await own.among("box", found);
       const shown = batch.boxes.filter(({ boxId }) => visible.has(boxId));
       const held = await own.among("card", distinctIds(shown.flatMap(({ cardIds }) => cardIds)));
-      const boxes = shown.map((box) => {
+      const hydrate = async (cards: readonly Card[] | undefined): Promise<readonly Card[] | undefined> => {
+        const kept = cards?.filter(({ card_id }) => held.has(card_id));
+        return kept === undefined ? undefined : showCards(engine, params.project ?? "", kept);
+      };
+      const hydratedBoxes = await Promise.all(shown.map(async ({ hydratedCards }) => hydrate(hydratedCards)));
+      const boxes = shown.map((box, index) => {
         const cardIds = box.cardIds.filter((id) => held.has(id));
-        const hydrated = box.hydratedCards?.filter(({ card_id }) => held.has(card_id));
+        const hydrated = hydratedBoxes[index];
         return {
           box_id: box.boxId,
           card_ids: cardIds,

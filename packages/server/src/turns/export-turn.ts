@@ -5,6 +5,7 @@ import { cursorOf, type Engine, keyOfCursor, notThere, type TurnView } from "@to
 import { distinctIds, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { type StoredCard, storedCardBody } from "../cards/card-body.ts";
+import { showCards } from "../cards/shown-cards.ts";
 import { type BodyOf, text, textOrNull } from "../http/answers.ts";
 import type { Own } from "../http/own.ts";
 import { callBody, callDetail } from "../routes/call-body.ts";
@@ -24,7 +25,7 @@ export const turnExportBody = z
   .meta({ id: "TurnExport" });
 
 export interface ExportAsk {
-  readonly engine: Pick<Engine, "turns" | "calls" | "boxes" | "cards" | "history">;
+  readonly engine: Pick<Engine, "turns" | "calls" | "boxes" | "cards" | "history" | "definitions">;
   readonly own: Own;
   readonly projectId: string;
   readonly agentTurnId: string;
@@ -69,12 +70,13 @@ export const exportTurn = async (ask: ExportAsk): Promise<BodyOf<typeof turnExpo
   const all = distinctIds([...boxes.context, ...boxes.output]);
   const fitting = await engine.cards.firstThatFit(projectId, all.slice(start));
   const end = start + fitting.length;
+  const cards = await engine.cards.getCards(projectId, fitting);
   return {
     format: "toolplane.turn.1",
     project_id: projectId,
     turn: turnBody(turn),
     ...(start === 0 ? { ...(await story(ask, turn)), boxes } : {}),
-    cards: (await engine.cards.getCards(projectId, fitting)) as readonly StoredCard[],
+    cards: (await showCards(engine, projectId, cards)) as readonly StoredCard[],
     next_cursor: fitting.length > 0 && end < all.length ? cursorOf(String(end)) : null,
   };
 };
