@@ -9,6 +9,8 @@ export const rules = [
   { id: "SEC-6-4", source: "security 6", part: "egress", text: "The connection goes to the address that was checked." },
   { id: "SEC-6-5", source: "security 6", part: "egress", text: "Redirects are limited, checked at every hop, and lose credentials when they change origin." },
   { id: "SEC-6-6", source: "security 6", part: "egress", text: "Responses are capped in size and time." },
+  { id: "SEC-6-G1", source: "security 6", part: "egress", text: "A name that no server answers for ends in an error in some seconds and holds no thread that other names need." },
+  { id: "SEC-6-G2", source: "security 6", part: "egress", text: "Names of the hosts file, of search domains and of the local network keep working." },
   { id: "SEC-2-G1", source: "security 2", part: "egress", text: "A request with a line end in a header, a header of the connection itself or a tunnelling method is refused before a name is resolved." },
   { id: "SEC-7-G1", source: "security 7", part: "server", text: "A variable is used only by the projects that the operator of the plane gives it to; the refusal is auth_failed with the variable, the project and what to set." },
   { id: "SEC-7-G2", source: "security 7", part: "server", text: "A variable that is bound to hosts is sent to no other host and given to no program." },

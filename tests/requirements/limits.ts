@@ -16,6 +16,8 @@ export const rules = [
   { id: "LIM-project-1", source: "interfaces 3", part: "engine", text: "`concurrency` of a project delays the calls of all its tools; the plane's own managers hold no slot." },
   { id: "LIM-project-2", source: "interfaces 3", part: "engine", text: "`rate` and `queue` of a project refuse new calls with rate_limited and say when to come back; a used key answers all the same." },
   { id: "LIM-project-4", source: "issue 12", part: "engine", text: "The `queue` limit of a project holds for requests and steps that arrive at the same moment, in all processes; calls that wait for a person count too." },
+  { id: "LIM-ceiling-1", source: "security 2.10", part: "server", text: "What the configuration file sets for a project is a ceiling: a less strict limit is refused by name with the value of the file." },
+  { id: "LIM-ceiling-2", source: "security 2.10", part: "server", text: "A start keeps a limit that a person lowered below the value of the file." },
   { id: "LIM-plane-1", source: "security 2.10", part: "engine", text: "The places of the plane for open calls are shared: a project may have as many as are left, and at least one in 200; one above its share is refused in every process and told so, the others go on." },
   { id: "LIM-plane-2", source: "security 2.10", part: "server", text: "An operator cancels the calls of a project that wait, all or of one tool, target or agent, in bounded pages, each call in the audit." },
   { id: "LIM-bounds", source: "issue 12", part: "protocol", text: "Rates, windows and pauses of limits have bounds that the database can hold, the same at every door." },
@@ -30,6 +32,7 @@ export const rules = [
   { id: "LIM-door-4", source: "issue 20", part: "server", text: "The limits of a tool are changed alone by PATCH of its limits, and count as a person's; a tool as it is shown can be edited and registered." },
   { id: "LIM-door-5", source: "issue 20", part: "server", text: "The command line and MCP say in how many seconds a refused call may be made; `call --wait` waits it out, and without it the command says the sentence and ends." },
   { id: "LIM-door-2", source: "interfaces 4", part: "server", text: "The last connections of a server are kept for /health and /live; other requests are then refused and their connections closed." },
+  { id: "LIM-parts-1", source: "security 2.10", part: "server", text: "Parts of results are handed out a few at a time with other work in between, and what a part costs is shared by all its readers." },
   { id: "LIM-door-3", source: "issue 20", part: "server", text: "Event readers at the same place of the log share their reads, so that many readers do not slow down the calls." },
   { id: "LIM-delegated", source: "security 2.10", part: "pmo", text: "The open turns that agents of a project gave to others are at most 1,000, or as many as the project's limit says; a delegation beyond it is refused with rate_limited and makes no agent." },
 ] as const satisfies readonly Rule[];

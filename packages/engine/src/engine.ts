@@ -18,7 +18,7 @@ import { createPostgresBus } from "./bus/postgres-bus.ts";
 import { type BusDoorbell, createPostgresDoorbell } from "./bus/postgres-doorbell.ts";
 import type { CallKey } from "./calls/call.ts";
 import { type Calls, createCalls } from "./calls/calls.ts";
-import { emitParts, type Part } from "./calls/emit-parts.ts";
+import { createPartEmitter, type Part } from "./calls/emit-parts.ts";
 import { type Boxes, createBoxes } from "./cards/boxes.ts";
 import { type CardStore, createCardStore } from "./cards/card-store.ts";
 import { DEFAULT_CARD_CAPS } from "./cards/prepare-card.ts";
@@ -253,6 +253,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   await setCarrier(db, carriedBy, ids);
   const carriage = carrier === undefined ? undefined : createCarriage({ ...ground, carrier });
   const bus = carriage?.bus ?? createPostgresBus(ground);
+  const emitInTurns = createPartEmitter(bus);
   const events = createEventLog(db);
   const webhooks = createWebhooks({ ...ground, events });
   const retain = createRetention(ground);
@@ -309,7 +310,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       return Number(row?.ms);
     },
     async emitParts(key, parts) {
-      emitParts(bus, await calls.facts(key), parts);
+      await emitInTurns(await calls.facts(key), parts);
     },
     async serveAgents(server) {
       if (carriage !== undefined) return consumeWakeups({ bus: carriage.carried, server, log });

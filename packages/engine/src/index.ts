@@ -39,6 +39,7 @@ export type { Carrier } from "./carrier/carrier.ts";
 export type { ServedTarget } from "./carrier/plan-durables.ts";
 export { createCoalescer } from "./coalescer/coalescer.ts";
 export { readInTurns } from "./coalescer/in-turns.ts";
+export { createRota, type Rota } from "./coalescer/rota.ts";
 export { roughBytes } from "./coalescer/rough-bytes.ts";
 // dead letters, watchdog, retention
 export type { DeadLetter } from "./dead-letters/dead-letters.ts";

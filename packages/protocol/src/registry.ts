@@ -6,6 +6,7 @@ export {
   planDelegation,
   policyAllows,
 } from "./registry/delegation.ts";
+export { checkCeiling, planFileLimits, type StoredLimits } from "./registry/limit-ceiling.ts";
 export {
   llmConfigSchema,
   mayUseTool,

@@ -36,7 +36,18 @@ const reasonsOf = (error: unknown): readonly unknown[] =>
   error instanceof AggregateError ? [error, ...(error.errors as readonly unknown[])] : [error];
 
 const SILENT: ReadonlySet<string> = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
-const UNKNOWN_NAME: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_NONAME", "EAI_FAIL", "ENODATA"]);
+const UNKNOWN_NAME: ReadonlySet<string> = new Set([
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EAI_NONAME",
+  "EAI_FAIL",
+  "ENODATA",
+  "ESERVFAIL",
+  "EREFUSED",
+  "EBADNAME",
+  "EBADRESP",
+  "ETIMEOUT",
+]);
 const UNREACHABLE: ReadonlySet<string> = new Set([
   "EHOSTUNREACH",
   "ENETUNREACH",

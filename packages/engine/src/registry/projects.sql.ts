@@ -1,6 +1,6 @@
 // Statements of projects.
 
-import type { ProjectLimits, ProjectStatus } from "@toolplane/protocol/registry";
+import type { ProjectStatus, StoredLimits } from "@toolplane/protocol/registry";
 import { COMES_TO_GATE, PASS_SENT, TELL_PASSED_SENT } from "../calls/offer.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
@@ -9,7 +9,7 @@ export interface ProjectRow {
   readonly title: string;
   readonly status: ProjectStatus;
   readonly owner_id: string;
-  readonly limits: ProjectLimits;
+  readonly limits: StoredLimits;
   readonly created_at: Date;
   readonly updated_at: Date;
 }

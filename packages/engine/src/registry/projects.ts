@@ -3,17 +3,21 @@
 //   PJ2. Deleting is refused while work is open, unless forced. It first closes the project, then removes its rows in pieces, the
 //       project's own row last: an interrupted delete is finished by the next one.
 //   PJ3. A limit changes in one commit with the definition that carries it to models and to the checks of arguments.
+//   PJ4. What the configuration file sets is a ceiling for every other change of the limits (CE1, CE2).
 
 import { type JsonObject, PROTOCOL_VERSION, ToolplaneError } from "@toolplane/protocol";
 import {
   bootstrapTools,
+  checkCeiling,
   DEFAULT_FORK_JOIN_TASKS,
   type ProjectLimits,
   type ProjectStatus,
   parseProjectCreate,
   parseProjectPatch,
+  planFileLimits,
   type ResolvedLimits,
   resolveLimits,
+  type StoredLimits,
 } from "@toolplane/protocol/registry";
 import { type Actor, recordActs } from "../audit/audit.ts";
 import { FORGET_TOKENS } from "../gates/admission.sql.ts";
@@ -60,6 +64,8 @@ export interface Projects {
   isKnown(projectId: string): Promise<boolean>;
   listProjects(request?: PageRequest): Promise<Page<RegisteredProject>>;
   patchProject(projectId: string, patch: unknown, by?: Actor): Promise<RegisteredProject>;
+  /** The limits that the configuration file has for the project; see `planFileLimits`. */
+  applyFileLimits(projectId: string, limits: ProjectLimits, by?: Actor): Promise<RegisteredProject>;
   /** Updates the starting tools of older projects to their limits; returns how many were changed. */
   renewTools(): Promise<number>;
   /** `conflict` while calls or turns are open, unless forced. */
@@ -73,6 +79,12 @@ export interface ProjectsOptions extends Pick<Ground, "db" | "doorbell" | "ids">
   readonly bundledTarget?: string | undefined;
   /** Further definitions a project starts with. */
   readonly bundledTools?: readonly JsonObject[] | undefined;
+}
+
+interface ProjectChange {
+  readonly title?: string | undefined;
+  readonly status?: ProjectStatus | undefined;
+  readonly limits?: StoredLimits | undefined;
 }
 
 const FORK_JOIN = "fork_join";
@@ -129,6 +141,36 @@ export const createProjects = (options: ProjectsOptions): Projects => {
     exists: async (projectId) => (await getProject(projectId)) !== undefined,
   });
 
+  const change = async (
+    projectId: string,
+    by: Actor | undefined,
+    plan: (stored: StoredLimits) => ProjectChange,
+  ): Promise<RegisteredProject> => {
+    const { row, limits } = await withProject(db, projectId, async (tx) => {
+      const [stored] = await tx.query<ProjectRow>(READ_PROJECT, [projectId]);
+      if (stored === undefined) throw noProject(projectId);
+      const { title, status, limits } = plan(stored.limits);
+      const values = [projectId, title ?? null, status ?? null, JSON.stringify(limits ?? {})];
+      const [patched] = await tx.query<ProjectRow>(PATCH_PROJECT, values);
+      if (patched === undefined) throw noProject(projectId);
+      if (limits?.fork_join_tasks !== undefined) await writeForkJoin(tx, projectId, patched.limits);
+      if (limits?.concurrency != null || limits?.target_breaker != null)
+        await tx.query(GATE_PROJECT_CALLS, [projectId]);
+      if (limits?.rate === null) await tx.query(FORGET_TOKENS, [projectId]);
+      const detail = {
+        ...(title === undefined ? {} : { title }),
+        ...(status === undefined ? {} : { status }),
+        ...(limits === undefined ? {} : (JSON.parse(JSON.stringify(limits)) as JsonObject)),
+      };
+      await recordActs(tx, by, [{ projectId, act: "project.changed", subject: projectId, detail }]);
+      return { row: patched, limits };
+    });
+    doorbell.ring("registry");
+    // What waits at the gate of the project may pass.
+    if (limits !== undefined) doorbell.ring("sessions");
+    return toProject(row);
+  };
+
   return {
     async createProject(request, callerId, by) {
       const asked = parseProjectCreate(request);
@@ -155,32 +197,14 @@ export const createProjects = (options: ProjectsOptions): Projects => {
       return toPage(rows, bounds, (row) => row.project_id, toProject);
     },
     async patchProject(projectId, patch, by) {
-      const { title, status, limits } = parseProjectPatch(patch);
-      const row = await withProject(db, projectId, async (tx) => {
-        const [patched] = await tx.query<ProjectRow>(PATCH_PROJECT, [
-          projectId,
-          title ?? null,
-          status ?? null,
-          JSON.stringify(limits ?? {}),
-        ]);
-        if (patched === undefined) throw noProject(projectId);
-        if (limits?.fork_join_tasks !== undefined) await writeForkJoin(tx, projectId, patched.limits);
-        if (limits?.concurrency != null || limits?.target_breaker != null)
-          await tx.query(GATE_PROJECT_CALLS, [projectId]);
-        if (limits?.rate === null) await tx.query(FORGET_TOKENS, [projectId]);
-        const detail = {
-          ...(title === undefined ? {} : { title }),
-          ...(status === undefined ? {} : { status }),
-          ...(limits === undefined ? {} : (JSON.parse(JSON.stringify(limits)) as JsonObject)),
-        };
-        await recordActs(tx, by, [{ projectId, act: "project.changed", subject: projectId, detail }]);
-        return patched;
+      const asked = parseProjectPatch(patch);
+      return change(projectId, by, (stored) => {
+        if (asked.limits !== undefined) checkCeiling(asked.limits, stored);
+        return asked;
       });
-      doorbell.ring("registry");
-      // What waits at the gate of the project may pass.
-      if (limits !== undefined) doorbell.ring("sessions");
-      return toProject(row);
     },
+    applyFileLimits: (projectId, limits, by) =>
+      change(projectId, by, (stored) => ({ limits: planFileLimits(limits, stored) })),
     async renewTools() {
       const rows = await db.query<{ project_id: string }>(LIST_UNLIMITED, [FORK_JOIN, String(DEFAULT_FORK_JOIN_TASKS)]);
       for (const { project_id: projectId } of rows) {

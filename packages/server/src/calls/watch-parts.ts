@@ -1,15 +1,20 @@
 // The parts of one call's result while its service makes it. Nothing of them is stored: a reader gets what is sent while it listens, and
 // then how the call ended. A reader that comes late, or is slower than the parts, misses some; the result has everything.
+// Readers share what a part costs: one subscription for the parts of an agent, an item that is read and written as text once; and they
+// take turns to send, so that sixty of them do not hold up everybody else.
 
-import { createAlarm, type Engine, isSettled, systemClock } from "@toolplane/engine";
-import { isRecord, partStreamSubject, tryParseJsonStrict } from "@toolplane/protocol";
-import { createWaitingItems } from "../http/waiting-items.ts";
+import { createAlarm, createRota, type Engine, isSettled, type Rota, systemClock } from "@toolplane/engine";
+import { isRecord, partStreamSubject } from "@toolplane/protocol";
+import { createSharedStream, readItem, type SharedStream } from "../events/shared-stream.ts";
+import { createWaitingItems, type StreamItem } from "../http/waiting-items.ts";
 
 const LOOK_AGAIN_MS = 20_000;
 
 export interface PartWatch extends Disposable {
-  /** The parts since the last look, as they were sent. */
-  takeAll(): readonly unknown[];
+  /** Resolves when it is this reader's turn to take and send. */
+  turn(): Promise<void>;
+  /** The parts since the last look, as events of a stream. */
+  takeAll(): readonly string[];
   /** How many were dropped since the last look. */
   takeDropped(): number;
   /** How the call ended; undefined while it goes on. */
@@ -18,6 +23,37 @@ export interface PartWatch extends Disposable {
   wait(ms: number): Promise<void>;
   readonly ring: () => void;
 }
+
+interface Crowd {
+  readonly stream: SharedStream;
+  readonly turns: Rota;
+}
+
+/** What a reader sends in its turn may have a megabyte. */
+const SENT_AT_ONCE = 4;
+const crowds = new WeakMap<object, Crowd>();
+
+const crowdOf = (bus: Engine["bus"]): Crowd => {
+  const known = crowds.get(bus) ?? {
+    stream: createSharedStream(bus, (subject) => subject),
+    turns: createRota(SENT_AT_ONCE),
+  };
+  crowds.set(bus, known);
+  return known;
+};
+
+const callOf = (item: StreamItem): unknown => {
+  const value = readItem(item)?.payload;
+  return isRecord(value) ? value.tool_call_id : undefined;
+};
+
+const texts = new WeakMap<StreamItem, string>();
+
+const textOf = (item: StreamItem): string => {
+  const text = texts.get(item) ?? `event: part\ndata: ${JSON.stringify(readItem(item)?.payload)}\n\n`;
+  texts.set(item, text);
+  return text;
+};
 
 export const watchParts = async (
   engine: Pick<Engine, "bus" | "calls">,
@@ -28,7 +64,9 @@ export const watchParts = async (
   const alarm = createAlarm(systemClock);
   const items = createWaitingItems();
   const subject = partStreamSubject({ projectId: facts.projectId, channelId: facts.channelId }, facts.agentId);
-  const stop = await engine.bus.subscribeStream(subject, (item) => {
+  const { stream, turns } = crowdOf(engine.bus);
+  const stop = await stream.listen(subject, (item) => {
+    if (callOf(item) !== key.toolCallId) return;
     items.push(item);
     alarm.wake();
   });
@@ -51,11 +89,8 @@ export const watchParts = async (
     alarm.wake();
   });
   return {
-    takeAll: () =>
-      items.takeAll().flatMap(({ payload }) => {
-        const value = tryParseJsonStrict(payload);
-        return isRecord(value) && value.tool_call_id === key.toolCallId ? [value] : [];
-      }),
+    turn: turns.take,
+    takeAll: () => items.takeAll().map(textOf),
     takeDropped: items.takeDropped,
     status: () => ended,
     wait: (ms) => alarm.wait(ms),

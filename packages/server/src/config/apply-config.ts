@@ -102,7 +102,7 @@ export const applyConfig = async (options: ApplyConfigOptions): Promise<void> =>
   const listed = definitions.tools.length + definitions.profiles.length + agents.length;
   if (!projectNamed && listed === 0 && limits === undefined) return;
   const made = await ensureProject(engine.projects, project, project);
-  if (limits !== undefined) await engine.projects.patchProject(project, { limits });
+  if (limits !== undefined) await engine.projects.applyFileLimits(project, limits);
   // Agents name profiles, so profiles come first.
   const applied = {
     tools: await applyTools(options),

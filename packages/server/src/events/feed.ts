@@ -2,12 +2,11 @@
 // what the reader may see and asked for. A slow reader loses stream items, never events: events are read at its own pace, a bounded
 // page at a time. When a reader has missed something, it is told so in words, with what to do about it.
 
-import { createAlarm, type Engine, systemClock } from "@toolplane/engine";
+import { createAlarm, createRota, type Engine, type Rota, systemClock } from "@toolplane/engine";
 import type { Own } from "../http/own.ts";
 import { ownEvents } from "../http/own-events.ts";
 import { createWaitingItems } from "../http/waiting-items.ts";
 import { type EventFilter, passesFilter } from "./event-filter.ts";
-import { createReaderTurns, type ReaderTurns } from "./reader-turns.ts";
 import { createSharedReads, type SharedReads } from "./shared-reads.ts";
 import { createSharedStream, readItem, type SharedStream } from "./shared-stream.ts";
 
@@ -78,7 +77,7 @@ type Logged = readonly (FeedEvent & { readonly position: string })[];
 interface Crowd {
   readonly reads: SharedReads<Logged>;
   readonly stream: SharedStream;
-  readonly turns: ReaderTurns;
+  readonly turns: Rota;
   open: number;
 }
 
@@ -89,7 +88,7 @@ const crowdOf = ({ events, bus }: Pick<Engine, "events" | "bus">): Crowd => {
   const known = crowds.get(events) ?? {
     reads: createSharedReads<Logged>(),
     stream: createSharedStream(bus),
-    turns: createReaderTurns(),
+    turns: createRota(),
     open: 0,
   };
   crowds.set(events, known);
@@ -110,7 +109,7 @@ const LARGE_PAGE = 100;
 
 /**
  * Milliseconds until a reader of so many, who read last at `readAt`, reads again. Readers of a crowd read at the same moments, so that one
- * read serves all of them; what they then write is spread (reader-turns.ts).
+ * read serves all of them; what they then write is spread (`createRota`).
  */
 const restOf = (readers: number, readAt: number, now: number): number => {
   const pause = pauseOf(readers);

@@ -1,5 +1,5 @@
-// The stream items of a project for many readers: one subscription of the bus for all readers of a project, and an item is read once.
-// The first reader of a project opens the subscription, the last one closes it. A reader gets what comes after it has come.
+// The stream items of a project, or of one subject, for many readers: one subscription of the bus for all of them, and an item is read
+// once. The first reader opens the subscription, the last one closes it. A reader gets what comes after it has come.
 
 import type { Engine } from "@toolplane/engine";
 import { PROTOCOL_VERSION, parseToken, tryParseJsonStrict } from "@toolplane/protocol";
@@ -9,7 +9,7 @@ export type ItemHandler = (item: StreamItem) => void;
 
 export interface SharedStream {
   /** Resolves when items arrive; the answer ends it. */
-  listen(projectId: string, handler: ItemHandler): Promise<() => void>;
+  listen(source: string, handler: ItemHandler): Promise<() => void>;
 }
 
 interface Subscription {
@@ -17,28 +17,33 @@ interface Subscription {
   readonly opened: Promise<() => void>;
 }
 
-export const createSharedStream = (bus: Pick<Engine["bus"], "subscribeStream">): SharedStream => {
+const streamsOfProject = (projectId: string): string =>
+  `cg.${PROTOCOL_VERSION}.${parseToken(projectId, "project")}.*.str.*.*.>`;
+
+export const createSharedStream = (
+  bus: Pick<Engine["bus"], "subscribeStream">,
+  subjectOf: (source: string) => string = streamsOfProject,
+): SharedStream => {
   const subscriptions = new Map<string, Subscription>();
 
-  const open = (projectId: string): Subscription => {
+  const open = (source: string): Subscription => {
     const handlers = new Set<ItemHandler>();
-    const subject = `cg.${PROTOCOL_VERSION}.${parseToken(projectId, "project")}.*.str.*.*.>`;
-    const opened = bus.subscribeStream(subject, (item) => {
+    const opened = bus.subscribeStream(subjectOf(source), (item) => {
       for (const handler of handlers) handler(item);
     });
     const subscription = { handlers, opened };
-    subscriptions.set(projectId, subscription);
+    subscriptions.set(source, subscription);
     return subscription;
   };
 
   return {
-    async listen(projectId, handler) {
-      const subscription = subscriptions.get(projectId) ?? open(projectId);
+    async listen(source, handler) {
+      const subscription = subscriptions.get(source) ?? open(source);
       const { handlers, opened } = subscription;
       const leave = (): void => {
         handlers.delete(handler);
         if (handlers.size > 0) return;
-        if (subscriptions.get(projectId) === subscription) subscriptions.delete(projectId);
+        if (subscriptions.get(source) === subscription) subscriptions.delete(source);
         opened.then(
           (stop) => stop(),
           () => undefined,

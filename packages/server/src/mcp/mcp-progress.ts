@@ -1,7 +1,8 @@
 // Parts of a call as MCP progress. Parts are a lossy stream, so progress may miss steps; it never goes back.
 
 import type { Engine } from "@toolplane/engine";
-import { isRecord, type JsonValue, partStreamSubject, tryParseJsonStrict } from "@toolplane/protocol";
+import { isRecord, type JsonValue, partStreamSubject } from "@toolplane/protocol";
+import { readItem } from "../events/shared-stream.ts";
 
 export interface Progress {
   readonly progress: number;
@@ -68,7 +69,7 @@ export const listenToParts = async (options: PartsOptions): Promise<HeardParts> 
   let followed: string | undefined;
   let waiting: { readonly callId: unknown; readonly part: JsonValue }[] = [];
   const stop = await engine.bus.subscribeStream(partStreamSubject({ projectId, channelId }, agentId), (item) => {
-    const said = tryParseJsonStrict(item.payload);
+    const said = readItem(item)?.payload;
     if (!isRecord(said) || said.part === undefined) return;
     const one = { callId: said.tool_call_id, part: said.part as JsonValue };
     if (followed !== undefined) {

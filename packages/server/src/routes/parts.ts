@@ -61,10 +61,11 @@ export const partRoutes: readonly Route[] = [
         try {
           let isTaken = await send(": connected\n\n");
           while (isTaken && !over.aborted) {
+            await parts.turn();
             const status = parts.status();
             const lost = parts.takeDropped();
             const told = lost === 0 ? "" : eventText("gap", dropped(lost));
-            const shown = parts.takeAll().map((part) => eventText("part", part));
+            const shown = parts.takeAll();
             if (told !== "" || shown.length > 0) isTaken = await send(told + shown.join(""));
             if (status !== undefined) {
               await send(eventText("end", { tool_call_id: key.toolCallId, status }));

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createReaderTurns } from "./reader-turns.ts";
+import { createRota } from "./rota.ts";
 
 test("[LIM-door-3] a crowd of readers has its turn a few at a time, in order, and other work comes between", async () => {
-  const turns = createReaderTurns(3);
+  const turns = createRota(3);
   const went: number[] = [];
   const readers = Array.from({ length: 8 }, async (_, reader) => {
     await turns.take();

@@ -1,15 +1,18 @@
-// The turns of many readers that are woken by the same bell. Writing to five hundred readers at once would hold up everything else of the
-// process for tens of milliseconds; so a few have their turn, then other work has its own, then the next few.
+// The turns of many who want to work at once, such as readers that are woken by the same bell. Writing to five hundred readers at once
+// would hold up everything else of the process for tens of milliseconds; so a few have their turn, then other work has its own, then
+// the next few.
 
-export interface ReaderTurns {
-  /** Resolves when it is this reader's turn. */
+import { setImmediate as breathe } from "node:timers/promises";
+
+export interface Rota {
+  /** Resolves when it is the caller's turn. */
   take(): Promise<void>;
 }
 
 /** Some milliseconds of work. */
 const AT_ONCE = 16;
 
-export const createReaderTurns = (atOnce = AT_ONCE): ReaderTurns => {
+export const createRota = (atOnce = AT_ONCE): Rota => {
   const waiting: (() => void)[] = [];
   let left = atOnce;
   let isBooked = false;
@@ -27,7 +30,7 @@ export const createReaderTurns = (atOnce = AT_ONCE): ReaderTurns => {
   const book = (): void => {
     if (isBooked) return;
     isBooked = true;
-    setImmediate(release);
+    void breathe().then(release);
   };
 
   return {
