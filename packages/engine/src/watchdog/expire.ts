@@ -1,9 +1,9 @@
 // One sweep over the calls that are due: read and lock, decide, write, in one transaction. Rows that others hold are
 // skipped, so any number of processes may sweep at once; a sweep takes a bounded number. A sweep that fails is done again
 // call by call.
-//   EX1. Projects take turns, and of a project its running calls come first: thirty thousand calls of one project that fall due
+//   DU1. Projects take turns, and of a project its running calls come first: thirty thousand calls of one project that fall due
 //        together do not keep the call of a dead service of another from being offered again.
-//   EX2. A sweep looks at a part of the line many times as long as what it takes, and the next sweep goes on behind that part. So
+//   DU2. A sweep looks at a part of the line many times as long as what it takes, and the next sweep goes on behind that part. So
 //        every due call is looked at after a few sweeps, however many stand before it.
 
 import { callKey } from "../calls/call.ts";
