@@ -12,6 +12,7 @@ export const rules = [
   { id: "LIM-tool-3", source: "interfaces 3", part: "engine", text: "`rate` of a tool delays its calls; a waiting service gets the next one when its token is there, and a command over a bus is told when to come again." },
   { id: "LIM-tool-4", source: "interfaces 3", part: "engine", text: "Limits hold for calls of sessions and for pinned calls too, and a limited call has no result without a lease." },
   { id: "LIM-tool-5", source: "interfaces 3", part: "engine", text: "A limit that is set, raised or taken away holds for the open calls at once." },
+  { id: "LIM-gates-1", source: "issue 20", part: "engine", text: "Of any number of limited tools of a target, those whose gates are closed hide no open one, and every open one has its turn." },
   { id: "LIM-plain-1", source: "issue 20", part: "engine", text: "Limits hold for services that never lease: the command of a call is held until its gate lets it pass and is sent once, and the call counts until it settles." },
   { id: "LIM-project-1", source: "interfaces 3", part: "engine", text: "`concurrency` of a project delays the calls of all its tools; the plane's own managers hold no slot." },
   { id: "LIM-project-2", source: "interfaces 3", part: "engine", text: "`rate` and `queue` of a project refuse new calls with rate_limited and say when to come back; a used key answers all the same." },

@@ -328,6 +328,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
 
   const coalescer = createCoalescer<Identified, Dispatched>({
     flush,
+    groupOf: ({ request }) => request.projectId,
     bytesOf: ({ request }) => roughBytes(request.arguments, MAX_FLUSH_BYTES),
     maxBytes: MAX_FLUSH_BYTES,
   });

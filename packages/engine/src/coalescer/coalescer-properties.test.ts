@@ -28,6 +28,7 @@ test("[ARCH-5-E5] however items arrive and flights end, everybody is answered on
         const coalescer = createCoalescer<Item, number>({
           ...caps,
           keyOf: ({ key }) => key,
+          groupOf: ({ key }) => (key === "a" ? "one" : "other"),
           bytesOf: ({ bytes }) => bytes,
           flush: async (items) => {
             out++;
@@ -67,5 +68,56 @@ test("[ARCH-5-E5] however items arrive and flights end, everybody is answered on
       },
     ),
     { numRuns: 200 },
+  );
+});
+
+test("[ENG-line-turns] however items arrive, no group has two sent while another one's waits, and each group keeps its order", async () => {
+  const options = fc.record({
+    maxItems: fc.integer({ min: 1, max: 5 }),
+    maxBytes: fc.integer({ min: 1, max: 8 }),
+    inFlight: fc.integer({ min: 1, max: 3 }),
+  });
+  const item = fc.record({ group: fc.constantFrom("a", "b", "c"), bytes: fc.integer({ min: 0, max: 5 }) });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(item, { maxLength: 12 }), { maxLength: 6 }),
+      options,
+      fc.scheduler(),
+      async (bursts, caps, scheduler) => {
+        type Item = { readonly group: string; readonly bytes: number; readonly n: number; readonly after: number };
+        const sent: Item[] = [];
+        const coalescer = createCoalescer<Item, number>({
+          ...caps,
+          groupOf: ({ group }) => group,
+          bytesOf: ({ bytes }) => bytes,
+          flush: async (items) => {
+            sent.push(...items);
+            await scheduler.schedule(Promise.resolve());
+            return items.map(({ n }) => n);
+          },
+        });
+        let n = 0;
+        const drive = async (): Promise<void> => {
+          const answers: Promise<number>[] = [];
+          for (const burst of bursts) {
+            for (const entry of burst) answers.push(coalescer.submit({ ...entry, n: n++, after: sent.length }));
+            await scheduler.schedule(Promise.resolve());
+          }
+          expect(await Promise.all(answers)).toEqual(answers.map((_, index) => index));
+          await coalescer.idle();
+        };
+        await scheduler.waitFor(drive());
+        for (const [place, { group, n: number }] of sent.entries()) {
+          const next = sent.findIndex((later, at) => at > place && later.group === group);
+          if (next < 0) continue;
+          expect(sent[next]?.n).toBeGreaterThan(number);
+          const between = new Set(sent.slice(place + 1, next).map((one) => one.group));
+          const passedOver = sent.filter((one, at) => at > next && one.after <= place && !between.has(one.group));
+          expect(passedOver.filter((one) => one.group !== group)).toEqual([]);
+        }
+        expect(coalescer.stats()).toMatchObject({ waiting: 0, inFlight: 0, items: n });
+      },
+    ),
+    { numRuns: 300 },
   );
 });

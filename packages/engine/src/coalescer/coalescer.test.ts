@@ -39,6 +39,38 @@ const createTower = (options: Partial<CoalescerOptions<string, string>> = {}) =>
 
 const boom = (code: "internal_error" | "storage_error" = "internal_error") => new ToolplaneError(code, "boom");
 
+describe("taking turns", () => {
+  test("[ENG-line-turns] an item does not wait for the hundreds of another group that came before it", async () => {
+    const { coalescer, flight, tick, landed } = createTower({
+      maxItems: 4,
+      inFlight: 1,
+      groupOf: (item) => item.slice(0, 1),
+    });
+    const many = Array.from({ length: 600 }, (_, n) => coalescer.submit(`b${n}`));
+    await tick();
+    const alone = coalescer.submit("a0");
+    await flight(0).land();
+    expect(landed()[1]).toEqual(["b4", "a0", "b5", "b6"]);
+    await flight(1).land();
+    expect(await alone).toBe("done:a0");
+    for (let n = 2; n < landed().length; n++) await flight(n).land();
+    expect(await Promise.all(many)).toEqual(many.map((_, n) => `done:b${n}`));
+  });
+
+  test("[ENG-line-turns] with more groups than a flush takes, the next flush begins with the next group", async () => {
+    const { coalescer, flight, tick, landed } = createTower({ maxItems: 2, inFlight: 1, groupOf: (item) => item });
+    const answers = ["a", "a", "b", "c", "c", "a"].map((item) => coalescer.submit(item));
+    await tick();
+    for (let n = 0; n < landed().length; n++) await flight(n).land();
+    expect(landed()).toEqual([
+      ["a", "b"],
+      ["c", "a"],
+      ["c", "a"],
+    ]);
+    await Promise.all(answers);
+  });
+});
+
 describe("collecting", () => {
   test("a lone item leaves in the same tick, without a timer", async () => {
     const { coalescer, flight, tick, landed } = createTower();

@@ -12,14 +12,18 @@
 //   C4. Items of one key keep their order: the next one is sent when the one before it is answered.
 //   C5. The items of a flush are ordered by key: all flushes, here and in other processes, lock rows in the same order, so two
 //       of them never deadlock.
+//   C6. Groups of items, where there are any, take turns (turns.ts). Items of one key are of one group.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import { isAway } from "../sql/database-error.ts";
+import { createTurns } from "./turns.ts";
 
 export interface CoalescerOptions<Item, Outcome> {
   /** One transaction for all items; an outcome per item, in order. An outcome that is an Error rejects its caller. */
   readonly flush: (items: readonly Item[]) => Promise<readonly (Outcome | Error)[]>;
   readonly keyOf?: (item: Item) => string;
+  /** Whose item it is, for instance its project: no group waits for all that another one sent before it. */
+  readonly groupOf?: (item: Item) => string;
   readonly bytesOf?: (item: Item) => number;
   readonly maxItems?: number;
   readonly maxBytes?: number;
@@ -53,6 +57,8 @@ interface Entry<Item, Outcome> {
 const DEFAULT_MAX_ITEMS = 256;
 const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
 
+const ONE_GROUP = "";
+
 // Errors that the server reports about one statement: a deadlock, a lock timeout. Such an item fails alone.
 const ITS_OWN_TROUBLE = new Set(["40001", "40P01", "55P03", "57014"]);
 
@@ -71,12 +77,12 @@ const byKey = (a: { readonly key: string | undefined }, b: { readonly key: strin
   a.key === b.key ? 0 : (a.key ?? "") < (b.key ?? "") ? -1 : 1;
 
 export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, Outcome>): Coalescer<Item, Outcome> => {
-  const { flush, keyOf, bytesOf } = options;
+  const { flush, keyOf, groupOf, bytesOf } = options;
   const maxItems = options.maxItems ?? DEFAULT_MAX_ITEMS;
   const maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES;
   const maxInFlight = options.inFlight ?? 2;
   const busyKeys = new Set<string>();
-  let waiting: Entry<Item, Outcome>[] = [];
+  const line = createTurns<Entry<Item, Outcome>>();
   let inFlight = 0;
   let scheduled = false;
   let flushes = 0;
@@ -84,27 +90,20 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
   let rescued = 0;
   let idleWaiters: (() => void)[] = [];
 
+  const isReady = ({ key }: Entry<Item, Outcome>): boolean => key === undefined || !busyKeys.has(key);
+
   /** Empty only while all waiting items have keys in flight. */
   const take = (): Entry<Item, Outcome>[] => {
     const taken: Entry<Item, Outcome>[] = [];
-    let left: Entry<Item, Outcome>[] = [];
     let bytes = 0;
-    const most = Math.min(maxItems, shareOf(waiting.length, maxInFlight - inFlight));
-    for (const [index, entry] of waiting.entries()) {
-      const full = taken.length >= most || (taken.length > 0 && bytes + entry.bytes > maxBytes);
-      if (full) {
-        left = left.concat(waiting.slice(index));
-        break;
-      }
-      if (entry.key !== undefined && busyKeys.has(entry.key)) {
-        left.push(entry);
-        continue;
-      }
+    const most = Math.min(maxItems, shareOf(line.waiting, maxInFlight - inFlight));
+    line.drain(isReady, (entry) => {
+      if (taken.length >= most || (taken.length > 0 && bytes + entry.bytes > maxBytes)) return false;
       if (entry.key !== undefined) busyKeys.add(entry.key);
       bytes += entry.bytes;
       taken.push(entry);
-    }
-    waiting = left;
+      return true;
+    });
     return taken.sort(byKey);
   };
 
@@ -145,14 +144,14 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
 
   const pump = (): void => {
     scheduled = false;
-    while (inFlight < maxInFlight && waiting.length > 0) {
+    while (inFlight < maxInFlight && line.waiting > 0) {
       const entries = take();
       if (entries.length === 0) return;
       inFlight++;
       void run(entries).finally(() => {
         inFlight--;
         for (const { key } of entries) if (key !== undefined) busyKeys.delete(key);
-        if (waiting.length > 0) pump();
+        if (line.waiting > 0) pump();
         else if (inFlight === 0) for (const wake of idleWaiters.splice(0)) wake();
       });
     }
@@ -161,7 +160,8 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
   return {
     submit(item) {
       return new Promise<Outcome>((resolve, reject) => {
-        waiting.push({ item, key: keyOf?.(item), bytes: bytesOf?.(item) ?? 0, resolve, reject });
+        const entry = { item, key: keyOf?.(item), bytes: bytesOf?.(item) ?? 0, resolve, reject };
+        line.push(groupOf?.(item) ?? ONE_GROUP, entry);
         // At the end of this tick, so that items submitted together are sent together.
         if (!scheduled && inFlight < maxInFlight) {
           scheduled = true;
@@ -170,11 +170,11 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
       });
     },
     idle() {
-      if (waiting.length === 0 && inFlight === 0 && !scheduled) return Promise.resolve();
+      if (line.waiting === 0 && inFlight === 0 && !scheduled) return Promise.resolve();
       return new Promise((resolve) => {
         idleWaiters = [...idleWaiters, resolve];
       });
     },
-    stats: () => ({ waiting: waiting.length, inFlight, flushes, items, rescued }),
+    stats: () => ({ waiting: line.waiting, inFlight, flushes, items, rescued }),
   };
 };

@@ -2,8 +2,8 @@
 // statement of its own: in the statement that takes the lock it would see the state before the lock.
 
 import { HOLDER, IS_DUE, mayRun, SESSION_STATE, take } from "../calls/lease.sql.ts";
-import { walkQueued } from "../calls/walk-queued.sql.ts";
-import { type GivenOf, given, inputOf } from "../sql/columns.sql.ts";
+import { walkGates } from "../calls/walk-queued.sql.ts";
+import { type GivenOf, given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import { type GateLimits, type GateState, TARGET_GATES } from "./gate.ts";
@@ -130,25 +130,30 @@ select q.gate, q.target, count(*)::int as waiting
  group by q.gate, q.target`,
 };
 
-/** More limited tools of one target than a claim could take calls of. */
-const MOST_GATES = 256;
+/** Of one target, read together; more limited tools than a claim could take calls of. */
+export const MOST_GATES = 256;
 
 const places = inputOf({
   projectId: given<string>("text"),
   target: given<string>("text"),
+  /** Gates behind this one first; null: behind the one that the project served last. */
+  behind: given<string | null>("text"),
 });
+
+export type PlaceRow = RowIn<typeof places>;
 
 /** The gates where calls of these targets wait, each with those of its project and target. */
 export const READ_WAITING_GATES: Statement = {
   name: "gates.read-waiting",
   text: `
-with wanted as materialized (select * from ${places.from}),
+with wanted as materialized (
+  select i.ord, i.project_id, i.target, coalesce(i.behind, (
+    select g.last_gate from state.gates g where g.project_id = i.project_id and g.gate = ''), '') as behind
+    from ${places.from}),
 waiting as materialized (
   select w.ord, w.project_id, w.target, k.gate
     from wanted w
-   cross join lateral (
-     ${walkQueued("gate")}
-     select gate from walk where gate is not null limit ${MOST_GATES}) k
+   cross join lateral (${walkGates(MOST_GATES)}) k
 ),${NAMED}${STATE}`,
 };
 

@@ -37,6 +37,7 @@ import {
   type WaitingCallRow,
 } from "./gates.sql.ts";
 import { bindHeldCalls, SEND_PASSED } from "./held-calls.sql.ts";
+import { lookAtGates } from "./look-at-gates.ts";
 import { type GateMark, gateKey, type Passer, planPassage, type WaitingCall } from "./plan-passage.ts";
 import { planRoom, tokenMs } from "./plan-room.ts";
 
@@ -176,6 +177,10 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
     );
   };
 
+  /** No gate of these is open, and neither their project nor their target is what closes them. */
+  const goesOn = (own: readonly GateRow[]): boolean =>
+    openOnes(own).length === 0 && own.every((row) => row.waits || roomOf(row).room > 0);
+
   const pass = async <Taken>(
     tx: Queryer,
     gates: readonly GateRow[],
@@ -212,12 +217,12 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
     plainOnly: boolean,
     taking: (tx: Queryer) => (calls: readonly WaitingCall[]) => Promise<readonly Taken[]>,
   ): Promise<readonly Taken[]> => {
-    const seen = await db.query<GateRow>(READ_WAITING_GATES, bindPlaces(rows));
+    const { seen, places } = await lookAtGates(db, rows, goesOn);
     noteTimes(rows, seen);
     if (openOnes(seen).length === 0) return [];
     return db.transaction(async (tx) => {
       await tx.query(LOCK_PROJECTS, [projectsOf(rows)]);
-      const gates = await tx.query<GateRow>(READ_WAITING_GATES, bindPlaces(rows));
+      const gates = await tx.query<GateRow>(READ_WAITING_GATES, bindPlaces(places));
       const lines = openOnes(gates).flatMap((gate) => {
         const row = rows[gate.ord - 1];
         if (row === undefined) return [];
@@ -226,7 +231,9 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
         return [{ ...about, most: Math.min(row.max, roomOf(gate).room), plainOnly }];
       });
       const waiting = lines.length === 0 ? [] : await tx.query<WaitingCallRow>(READ_WAITING_CALLS, bindLines(lines));
-      return pass(tx, gates, rows, waiting, taking(tx), (marks) => noteTimes(rows, afterwards(gates, marks)));
+      return pass(tx, gates, rows, waiting, taking(tx), (marks) =>
+        noteTimes(rows, afterwards([...seen, ...gates], marks)),
+      );
     });
   };
 

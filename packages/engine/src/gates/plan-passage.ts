@@ -50,7 +50,11 @@ export const gateKey = ({ projectId, gate }: { readonly projectId: string; reado
   `${projectId} ${gate}`;
 
 /** What stands behind `last` first, then the rest; both in order. */
-const behind = <Value>(values: readonly Value[], keyOf: (value: Value) => string, last: string): readonly Value[] => {
+export const behind = <Value>(
+  values: readonly Value[],
+  keyOf: (value: Value) => string,
+  last: string,
+): readonly Value[] => {
   const sorted = [...values].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   return [...sorted.filter((value) => keyOf(value) > last), ...sorted.filter((value) => keyOf(value) <= last)];
 };

@@ -23,7 +23,7 @@ import {
   sharedByLane,
   take,
 } from "../calls/lease.sql.ts";
-import { walkQueued } from "../calls/walk-queued.sql.ts";
+import { WALK_SESSIONS } from "../calls/walk-queued.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
 /** As many as one claim takes at most. */
@@ -38,7 +38,7 @@ heads as materialized (
   select w.ord, w.project_id, w.lease_id, w.holder, w.lease_seconds, w.max, w.sessions_first, h.tool_call_id, row_number() over (partition by w.ord order by h.available_at, h.tool_call_id) as place
     from wanted w
    cross join lateral (
-     ${walkQueued("session")}
+     ${WALK_SESSIONS}
      select first.*
        from walk k
       cross join lateral (

@@ -1,8 +1,12 @@
 // One sweep over the calls that are due: read and lock, decide, write, in one transaction. Rows that others hold are
 // skipped, so any number of processes may sweep at once; a sweep takes a bounded number. A sweep that fails is done again
 // call by call.
+//   DU1. Projects take turns, and of a project its running calls come first: thirty thousand calls of one project that fall due
+//        together do not keep the call of a dead service of another from being offered again.
+//   DU2. A sweep looks at a part of the line many times as long as what it takes, and the next sweep goes on behind that part. So
+//        every due call is looked at after a few sweeps, however many stand before it.
 
-import { type CallKey, callKey } from "../calls/call.ts";
+import { callKey } from "../calls/call.ts";
 import { readCandidates } from "../calls/candidates.ts";
 import { commandPayloadText } from "../calls/plan-call.ts";
 import { engineFailure, type Settlement } from "../calls/plan-settlement.ts";
@@ -19,8 +23,10 @@ import {
   bindPostpone,
   bindRequeue,
   type DeadLetterRow,
+  LINE_START,
   POSTPONE,
   READ_DUE,
+  READ_DUE_CALL,
   READ_DUE_KEYS,
   REQUEUE,
 } from "./watchdog.sql.ts";
@@ -36,6 +42,8 @@ interface DueRow extends FactRow {
   readonly lease_over: boolean;
   readonly parked: boolean;
   readonly tool_active: boolean;
+  /** Where the line goes on behind what this sweep looked at. */
+  readonly line_end?: string | null;
 }
 
 export interface ExpireDeps extends Pick<Ground, "db" | "doorbell" | "faults" | "ids" | "log"> {
@@ -195,10 +203,10 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
     if (deps.policy.republishSeconds !== null && requeued.length > 0) deps.doorbell.ring("messages");
   };
 
-  const sweepOnce = async (limit: number, only?: CallKey): Promise<Sweep> => {
+  const sweepOnce = async (read: (tx: Queryer) => Promise<readonly DueRow[]>): Promise<Sweep> => {
     let decided: Decided[] = [];
     const sweep = await deps.db.transaction(async (tx) => {
-      const rows = await tx.query<DueRow>(READ_DUE, [limit, only?.projectId ?? null, only?.toolCallId ?? null]);
+      const rows = await read(tx);
       if (rows.length === 0) return NOTHING;
       await faults.at("expire:after-read");
       decided = await decide(tx, rows);
@@ -214,12 +222,14 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
   };
 
   /** One by one: a call that cannot be ended waits for a person, and does not hold up others (I1). */
-  const sweepSingly = async (limit: number): Promise<Sweep> => {
+  const sweepSingly = async (limit: number, behind: string): Promise<Sweep> => {
     let total = NOTHING;
-    for (const row of await deps.db.query<Pick<DueRow, "project_id" | "tool_call_id">>(READ_DUE_KEYS, [limit])) {
+    const rows = await deps.db.query<Pick<DueRow, "project_id" | "tool_call_id">>(READ_DUE_KEYS, [limit, behind]);
+    for (const row of rows) {
       const key = { projectId: row.project_id, toolCallId: row.tool_call_id };
       try {
-        total = add(total, await sweepOnce(1, key));
+        const sweep = await sweepOnce((tx) => tx.query<DueRow>(READ_DUE_CALL, [key.projectId, key.toolCallId]));
+        total = add(total, sweep);
       } catch (error) {
         if (isAway(error)) throw error;
         deps.log.error("a call that is due cannot be ended; it is tried again later", key);
@@ -230,12 +240,27 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
     return total;
   };
 
-  return async (limit) => {
+  let lineEnd = LINE_START;
+
+  const sweepBehind = async (limit: number, behind: string): Promise<Sweep> => {
+    lineEnd = LINE_START;
     try {
-      return await sweepOnce(limit);
+      return await sweepOnce(async (tx) => {
+        const rows = await tx.query<DueRow>(READ_DUE, [limit, behind]);
+        lineEnd = rows[0]?.line_end ?? LINE_START;
+        return rows;
+      });
     } catch (error) {
       if (isAway(error)) throw error;
-      return sweepSingly(limit);
+      return sweepSingly(limit, behind);
     }
+  };
+
+  return async (limit) => {
+    const behind = lineEnd;
+    const sweep = await sweepBehind(limit, behind);
+    // The rest of the line was short: its beginning may be long.
+    if (sweep.looked >= limit || behind === LINE_START) return sweep;
+    return add(sweep, await sweepBehind(limit, LINE_START));
   };
 };

@@ -44,7 +44,7 @@ const isFull = ({ looked }: { readonly looked: number }): boolean => looked === 
 export const createJobs = (deps: JobsDeps): readonly WatchdogJob[] => {
   const { db, doorbell, faults, log, expire, batches, turns, stuck, webhooks, retain, retention, carriedBy } = deps;
   return [
-    { name: "expire", everyMs: EXPIRE_EVERY_MS, run: async () => (await expire(SWEEP_LIMIT)).looked === SWEEP_LIMIT },
+    { name: "expire", everyMs: EXPIRE_EVERY_MS, run: async () => (await expire(SWEEP_LIMIT)).looked >= SWEEP_LIMIT },
     {
       name: "batches",
       everyMs: BATCHES_EVERY_MS,

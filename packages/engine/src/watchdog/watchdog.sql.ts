@@ -6,30 +6,71 @@ import { FACT_COLUMNS } from "../calls/read.sql.ts";
 import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
-/** Calls that are due, with the database's view of which deadline passed. $1 limit, $2 and $3 one call or null. */
-export const READ_DUE: Statement = {
-  name: "watchdog.read-due",
-  text: `
+// How far a sweep looks for each call that it takes. With a hundred thousand due it reads some ten thousand keys, in as many milliseconds.
+const LOOKED_FOR_EACH = 50;
+
+/**
+ * The line of due calls behind $2, in the order of their turns: one of each project, and running calls first, whose holders may be
+ * dead. $1 how many are wanted. `line` holds more than that, so a project with many calls does not hide another one's.
+ */
+const TURNS = `
+with line as materialized (
+  select project_id, tool_call_id, status, due_at from state.live_calls
+   where due_at <= now() and due_at > $2::timestamptz
+   order by due_at
+   limit $1::int * ${LOOKED_FOR_EACH}
+),
+turns as materialized (
+  select project_id, tool_call_id from (
+    select l.*, row_number() over (partition by l.project_id order by l.status <> 'running', l.due_at) as turn from line l) t
+   order by t.turn, t.status <> 'running', t.due_at
+)`;
+
+/** Where the line goes on, or null at its end. */
+const LINE_END = `(select max(due_at)::text from line having count(*) = $1::int * ${LOOKED_FOR_EACH}) as line_end`;
+
+/** The whole line. */
+export const LINE_START = "-infinity";
+
+/** With the database's view of which deadline passed. */
+const dueOf = (calls: string): string => `
 select ${FACT_COLUMNS}, c.status, c.attempts, c.publishes, c.lease_id, c.lease_holder,
        c.queue_deadline <= now() as queue_over,
        coalesce(c.run_deadline <= now(), false) as run_over,
        coalesce(c.lease_expires_at <= now(), false) as lease_over,
        c.available_at = 'infinity' as parked,
        coalesce(t.status = 'active', true) as tool_active
-  from state.live_calls c
-  left join resource.tools t on t.project_id = any (array[c.project_id]) and t.tool_name = c.tool_name
- where c.due_at <= now()
-   and ($2::text is null or (c.project_id = $2::text and c.tool_call_id = $3::text))
- order by c.due_at
- limit $1
+  from ${calls} c
+  left join resource.tools t on t.project_id = any (array[c.project_id]) and t.tool_name = c.tool_name`;
+
+/** Calls that are due, locked. $1 limit, $2 behind this time. */
+export const READ_DUE: Statement = {
+  name: "watchdog.read-due",
+  text: `${TURNS},
+locked as materialized (
+  select c.*, ${LINE_END}
+    from turns k
+   cross join lateral (
+     select * from state.live_calls q
+      where q.project_id = k.project_id and q.tool_call_id = k.tool_call_id and q.due_at <= now()
+        for update skip locked) c
+   limit $1
+)${dueOf("locked").replace("c.status,", "c.line_end, c.status,")}`,
+};
+
+/** One of them, locked. $1 project, $2 call. */
+export const READ_DUE_CALL: Statement = {
+  name: "watchdog.read-due-call",
+  text: `${dueOf("state.live_calls")}
+ where c.project_id = $1 and c.tool_call_id = $2 and c.due_at <= now()
    for update of c skip locked`,
 };
 
-/** The same calls by key, to look at them one by one. $1 limit. */
+/** The same calls by key, to look at them one by one. $1 limit, $2 behind this time. */
 export const READ_DUE_KEYS: Statement = {
   name: "watchdog.read-due-keys",
-  text: `
-select project_id, tool_call_id from state.live_calls where due_at <= now() order by due_at limit $1`,
+  text: `${TURNS}
+select project_id, tool_call_id from turns limit $1`,
 };
 
 const requeues = inputOf({
