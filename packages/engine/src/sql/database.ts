@@ -27,7 +27,7 @@ export interface Queryer {
 export interface Transaction extends Queryer {
   /**
    * The last statement: the COMMIT is sent with it, and both are waited for at once. What must happen before the commit happens before
-   * this; whoever gets an error from here does not know whether it was committed, unless the server gave it.
+   * this. A caller that gets an error from here does not know whether it was committed, unless the server gave the error.
    */
   last<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
 }

@@ -1,6 +1,6 @@
 // What one transaction tells of a turn is one row of the log, a parcel (bus/parcel.sql.ts): one row, one set of headers, one entry in
 // each index instead of one for each event. The events keep their order, and each its message id.
-//   PE1. No row keeps an event from being written twice: whoever moves a turn holds its head and knows what was told.
+//   PE1. No row keeps an event from being written twice: the code that moves a turn holds its head and knows what was told.
 
 import { TURN_PARCEL } from "../bus/parcel.sql.ts";
 import type { MessageRow } from "../outbox/messages.sql.ts";

@@ -115,7 +115,7 @@ const firstRound = async (ask: McpAsk, asked: ToolCallAsk, meta: CallMeta, waitS
       idempotency_key: meta.key,
       wait_seconds: waitSeconds,
     },
-    // A model writes the arguments, whoever owns the token.
+    // A model writes the arguments, also when an operator owns the token.
     { headers: meta.trace, traced: true, answers, external: true },
   );
   return { call, key: meta.key };
