@@ -20,6 +20,7 @@ export const startService = (
   let running = 0;
   let roomMade: (() => void) | undefined;
 
+  const standing = { room: () => Math.min(capacity - running, MAX_CLAIM) };
   const work = async (call: LeasedCall): Promise<void> => {
     try {
       await engine.calls.settle({
@@ -48,7 +49,7 @@ export const startService = (
         roomMade = undefined;
         continue;
       }
-      const request = { projectId: PROJECT, target: TARGET, holder: "bench", max: free };
+      const request = { projectId: PROJECT, target: TARGET, holder: "bench", max: free, standing };
       for (const call of await engine.calls.claim(request, WAIT_MS, stopping.signal)) {
         running++;
         void work(call);

@@ -206,3 +206,89 @@ test("[ENG-match-1] a service of every project is handed calls as well", async (
   expect(idsOf(await claimed)).toEqual([made.toolCallId]);
   expect((await rowOf(t, made.toolCallId))?.lease_holder).toBe("bundled");
 });
+
+/** A service in this process: its place stays between its claims. */
+const standAt = (t: TestEngine, room: () => number) => {
+  const over = new AbortController();
+  const standing = { room };
+  const request = { projectId: t.projectId, target: "test", holder: "service", max: 1, standing };
+  const looks = () => t.engine.calls.stats().claim;
+  return {
+    over,
+    looks: () => looks()?.items ?? 0,
+    claim: () => t.engine.calls.claim(request, WAIT_MS, over.signal),
+    async rested() {
+      const claimed = t.engine.calls.claim(request, WAIT_MS, over.signal);
+      await until("its look to be over", () => (looks()?.items ?? 0) > 0 && looks()?.inFlight === 0, WAIT_MS);
+      return { claimed };
+    },
+  };
+};
+
+test("[ENG-match-5] a service that stands is handed calls while it is away, and gets them when it comes back", async () => {
+  await using t = await start();
+  let free = 3;
+  const service = standAt(t, () => free);
+  const { claimed } = await service.rested();
+  const first = await ask(t, "unsafe");
+  expect(idsOf(await claimed)).toEqual([first.toolCallId]);
+  // It runs the first one and has not claimed again.
+  free = 2;
+  const meanwhile = [await ask(t), await ask(t)];
+  expect(meanwhile.map(({ status }) => status)).toEqual(["running", "running"]);
+  const beyond = await ask(t);
+  expect(beyond.status).toBe("queued");
+  const looks = service.looks();
+  expect(idsOf(await service.claim())).toEqual(meanwhile.map(({ toolCallId }) => toolCallId));
+  expect(service.looks()).toBe(looks);
+  free = 1;
+  expect(idsOf(await service.claim())).toEqual([beyond.toolCallId]);
+  service.over.abort();
+});
+
+test("[ENG-match-5] a crowd of several flushes is handed over whole, and so is the next one", async () => {
+  await using t = await start();
+  const CROWD = 256;
+  let running = 0;
+  const service = standAt(t, () => CROWD - running);
+  const { claimed } = await service.rested();
+  let next: Promise<readonly LeasedCall[]> = claimed;
+  const serve = async (): Promise<void> => {
+    for (let done = 0; done < 2 * CROWD; ) {
+      const calls = await next;
+      running += calls.length;
+      next = service.claim();
+      await Promise.all(calls.map((leased) => t.engine.calls.settle(resultFor(leased))));
+      running -= calls.length;
+      done += calls.length;
+    }
+  };
+  const serving = serve();
+  const looks = service.looks();
+  for (const crowd of ["one", "two"]) {
+    const asks = Array.from({ length: CROWD }, (_, n) =>
+      t.engine.calls.call(
+        { projectId: t.projectId, toolName: "safe", arguments: { crowd, n }, agentId: "sys.anna" },
+        WAIT_MS,
+      ),
+    );
+    expect(new Set((await Promise.all(asks)).map(({ status }) => status))).toEqual(new Set(["success"]));
+  }
+  await serving;
+  expect(service.looks()).toBe(looks);
+  service.over.abort();
+});
+
+test("[ENG-match-5] what a service that stands had not fetched when it ended goes back to the queue, also what may not run twice", async () => {
+  await using t = await startTestEngine({ tools: TOOLS });
+  const service = standAt(t, () => 4);
+  const { claimed } = await service.rested();
+  const first = await ask(t);
+  expect(idsOf(await claimed)).toEqual([first.toolCallId]);
+  const left = await ask(t, "unsafe");
+  expect(left.status).toBe("running");
+  service.over.abort();
+  await until("it to be queued", async () => (await rowOf(t, left.toolCallId))?.status === "queued", WAIT_MS);
+  expect(idsOf(await claim(t, 1, "another"))).toEqual([left.toolCallId]);
+  expect((await ask(t)).status).toBe("queued");
+});

@@ -114,6 +114,7 @@ export const rules = [
   { id: "ENG-pin-5", source: "interfaces 2", part: "server", text: "why names a call that waits for a version that no service runs." },
   { id: "ENG-match-2", source: "architecture 5", part: "engine", text: "A call of a session, a limited or paused tool or a plain service, one for later and one that a person must approve goes through the queue." },
   { id: "ENG-match-3", source: "architecture 5", part: "engine", text: "A call that is leased at birth overtakes none that is due for the same target." },
+  { id: "ENG-match-5", source: "architecture 5; I1, I6", part: "engine", text: "A service in the plane's process that comes back after each claim is handed calls meanwhile, never more than it has room for; when it ends, what it did not fetch goes back to the queue." },
   { id: "ENG-match-4", source: "architecture 5; I1, I6", part: "engine", text: "A call that was leased at birth and did not reach its service goes back to the queue, also when the tool may not run twice." },
   { id: "UTP-8.6-4", source: "utp 8.6", part: "engine", text: "A runner that died while leading is replaced when its lease lapses." },
   { id: "UTP-8.10-1", source: "utp 8.10", part: "engine", doors: ["HTTP"], text: "A direct call needs a registered definition with a subject and a valid after_execution." },

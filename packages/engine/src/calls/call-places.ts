@@ -33,6 +33,8 @@ export interface Placement {
 }
 
 export interface CallPlaces {
+  /** Before `place`, outside of a transaction: resolves when no service that stands here reads the queue of these targets. */
+  calm(rows: readonly Pick<DispatchRow, "projectId" | "target">[]): Promise<void>;
   place(calls: readonly PlacedCall[]): Placement;
   /** After the commit: these stand in the queue; limits hold some of them. */
   ring(queued: readonly DispatchRow[], isLimited: boolean): void;
@@ -44,7 +46,7 @@ export interface CallPlacesDeps {
   readonly faults: Faults;
   readonly doorbell: Doorbell;
   readonly leaseSeconds: number;
-  readonly handover: Pick<Handover, "reserve">;
+  readonly handover: Pick<Handover, "reserve" | "calm">;
   readonly remember: (leased: LeasedCall) => void;
   /** Facts of a call whose service will ask for it by its id, as one that takes commands from a bus does. */
   readonly expect: (facts: CallFacts) => void;
@@ -94,6 +96,7 @@ export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
   };
 
   return {
+    calm: deps.handover.calm,
     place(calls) {
       const reservation = deps.handover.reserve(calls.map(({ row, free }) => ({ ...row, free })));
       const rows = calls.map(({ row }, index): DispatchRow => {

@@ -151,7 +151,13 @@ export const createCalls = (deps: CallsDeps): Calls => {
     giveBack: unheard.giveBack,
   });
   const handover = createHandover();
-  const line: ClaimLine = createClaimLine({ ...deps, handover, claim: leases.claim.submit, wakeIn: gates.wakeIn });
+  const line: ClaimLine = createClaimLine({
+    ...deps,
+    handover,
+    claim: leases.claim.submit,
+    wakeIn: gates.wakeIn,
+    giveBack: unheard.giveBack,
+  });
   const across = createClaimAcross({ ...deps, handover, claim: leases.claim.submit, wakeIn: gates.wakeIn });
   const offer = (targets: readonly TargetKey[]): void => {
     for (const key of targets) line.offer(key);

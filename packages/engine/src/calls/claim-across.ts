@@ -84,7 +84,7 @@ export const createClaimAcross = ({ db, claim, doorbell, clock, handover, wakeIn
       try {
         for (;;) {
           rung = new AbortController();
-          const taken = await look({ ...request, inLine: waitMs > 0 });
+          const taken = await seat.look(() => look({ ...request, inLine: waitMs > 0 }));
           const leftMs = until - clock.now();
           if (taken.length > 0 || leftMs <= 0 || over.aborted) return taken;
           const restMs = Math.min(LOOK_AGAIN_MS, leftMs, wakeIn(request) ?? LOOK_AGAIN_MS);

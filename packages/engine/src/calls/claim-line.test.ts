@@ -26,6 +26,7 @@ const openLine = () => {
     doorbell,
     clock: systemClock,
     handover: createHandover(),
+    giveBack: () => {},
   });
   return { line, queue, doorbell, looks: () => looks, nextLook: () => looked.promise };
 };

@@ -10,14 +10,16 @@ import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { TargetKey } from "../sessions/session-targets.ts";
 import type { ClaimRequest, LineRequest } from "./claims.ts";
-import type { Handover } from "./handover.ts";
+import type { Handover, Standing } from "./handover.ts";
 import type { LeasedCall } from "./take-calls.ts";
 
 export interface ClaimLineDeps {
   readonly claim: (request: LineRequest) => Promise<readonly LeasedCall[]>;
   readonly doorbell: Doorbell;
   readonly clock: Clock;
-  readonly handover: Pick<Handover, "sit">;
+  readonly handover: Pick<Handover, "sit" | "leave">;
+  /** Calls that were handed over to a service which had gone. */
+  readonly giveBack: (leaseIds: readonly string[]) => void;
   /** Milliseconds until a call that a limit holds may be claimed, when time alone decides it. */
   readonly wakeIn?: ((key: TargetKey) => number | undefined) | undefined;
 }
@@ -33,6 +35,7 @@ export interface ClaimLine {
 
 // A ring may be lost (I13), and a delayed call becomes due without a ring: the first in line reads this often by itself.
 const LOOK_AGAIN_MS = 1_000;
+const MAX_CLAIM = 256;
 
 /** More targets than one process serves. */
 const MAX_REMEMBERED = 1_024;
@@ -53,7 +56,8 @@ interface EmptyLook {
 const targetOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
 const lineOf = (request: ClaimRequest): string => `${targetOf(request)} ${request.definitions?.join(",") ?? ""}`;
 
-export const createClaimLine = ({ claim, doorbell, clock, handover, wakeIn }: ClaimLineDeps): ClaimLine => {
+export const createClaimLine = (deps: ClaimLineDeps): ClaimLine => {
+  const { claim, doorbell, clock, handover, wakeIn } = deps;
   const lines = new Map<string, Place[]>();
   /** The lines of a target. */
   const ofTarget = new Map<string, Set<string>>();
@@ -122,6 +126,18 @@ export const createClaimLine = ({ claim, doorbell, clock, handover, wakeIn }: Cl
     }
   };
 
+  const standing = new WeakSet<Standing>();
+  /** The end of its signal is the end of the service. */
+  const leaveAtEnd = (service: Standing, signal: AbortSignal): void => {
+    if (standing.has(service)) return;
+    standing.add(service);
+    const end = async (): Promise<void> => {
+      const left = await handover.leave(service);
+      if (left.length > 0) deps.giveBack(left.map(({ lease }) => lease.id));
+    };
+    signal.addEventListener("abort", () => void end(), { once: true });
+  };
+
   const standInLine = async (
     request: ClaimRequest,
     waitMs: number,
@@ -135,12 +151,15 @@ export const createClaimLine = ({ claim, doorbell, clock, handover, wakeIn }: Cl
     let rung = new AbortController();
     const place: Place = { wake: () => rung.abort(WAIT_OVER) };
     const line = join(request, place);
-    const seat = handover.sit({ ...request, wake: place.wake });
+    const service = signal === undefined ? undefined : request.standing;
+    if (service !== undefined && signal !== undefined) leaveAtEnd(service, signal);
+    const seat = handover.sit({ ...request, wake: place.wake }, service);
     try {
       while (!giveUp.signal.aborted && !closed) {
-        if (line[0] === place && restLeft(request) === 0) {
+        const max = Math.min(seat.free(), MAX_CLAIM);
+        if (line[0] === place && max > 0 && restLeft(request) === 0) {
           rung = new AbortController();
-          const found = await look(request);
+          const found = await seat.look(() => look({ ...request, max }));
           if (found.length > 0) return found;
         }
         const restMs = line[0] === place ? restLeft(request) : waitMs;

@@ -12,6 +12,7 @@ import type { Ids } from "../ports/ids.ts";
 import { CLAIM_WITH_SESSIONS } from "../sessions/claim-sessions.sql.ts";
 import type { SessionTargets } from "../sessions/session-targets.ts";
 import type { Database, Statement } from "../sql/database.ts";
+import type { Standing } from "./handover.ts";
 import {
   bindClaims,
   bindPlainClaims,
@@ -33,6 +34,8 @@ export interface ClaimRequest {
   readonly max: number;
   /** The definitions the service runs. A pinned call is given only to a service that names its definition. */
   readonly definitions?: readonly string[] | undefined;
+  /** A service in this process that comes back after each claim (handover.ts, HO4). */
+  readonly standing?: Standing | undefined;
 }
 
 export interface LineRequest extends ClaimRequest {

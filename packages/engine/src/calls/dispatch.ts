@@ -188,6 +188,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
 
   /** Writes the calls; those that a waiting service may have as leased to it, and hands them over. */
   const insertPlaced = async (open: readonly Pending[]): Promise<readonly (DispatchedRow | undefined)[]> => {
+    await deps.places.calm(open.map(({ row }) => row as DispatchRow));
     const placement = deps.places.place(
       open.map(({ row, free, dropped, request }) => ({
         row: row as DispatchRow,

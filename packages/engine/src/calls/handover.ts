@@ -7,7 +7,11 @@
 //        have a line of their own, so a call for a version that no service runs holds up no other call.
 //   HO3. A service for which calls are being written waits for them, also when its time is over meanwhile: it gets the calls, or
 //        hears that there are none. A caller of `claim` that has gone away gives back what it gets, as ever.
+//   HO4. A service in this process may stand: its place stays when it goes to start what it got, because it comes back at once. Calls that
+//        are written for it meanwhile wait for it. Otherwise the next crowd would find no service, go to the queue, and keep all
+//        later calls from being handed over (HO2).
 
+import { setImmediate as breathe } from "node:timers/promises";
 import { EVERY_DEFINITION } from "./served-versions.ts";
 import type { LeasedCall } from "./take-calls.ts";
 
@@ -27,9 +31,19 @@ export interface Waiting {
 }
 
 export interface Seat {
+  /** How many calls it may take now, besides those that are being written for it. */
+  free(): number;
   /** Calls may be handed over until `sleeping` is over; gives what was. */
   rest(sleeping: Promise<void>): Promise<readonly LeasedCall[]>;
+  /** No call is handed over during the look. */
+  look(find: () => Promise<readonly LeasedCall[]>): Promise<readonly LeasedCall[]>;
   leave(): void;
+}
+
+/** A service in this process that comes back after each claim (HO4). */
+export interface Standing {
+  /** How many calls it can start now. */
+  room(): number;
 }
 
 export interface Wanted {
@@ -50,56 +64,159 @@ export interface Reservation {
 }
 
 export interface Handover {
-  sit(waiting: Waiting): Seat;
+  /** A service that stands gets its own place again. */
+  sit(waiting: Waiting, standing?: Standing): Seat;
+  /** Resolves when no standing service of these targets reads the queue: what it reads would keep the calls of a flush from being handed over. */
+  calm(wanted: readonly Pick<Wanted, "projectId" | "target">[]): Promise<void>;
+  /** The service does not come back: gives what was handed over to it and not taken, when all of it is written. */
+  leave(standing: Standing): Promise<readonly LeasedCall[]>;
   reserve(wanted: readonly Wanted[]): Reservation;
 }
 
 interface Place {
-  readonly waiting: Waiting;
+  waiting: Waiting;
+  readonly room: () => number;
   resting: boolean;
-  promised: PromiseWithResolvers<readonly LeasedCall[]> | undefined;
+  /** The look of a service that stands. */
+  looking: Promise<void> | undefined;
+  /** How many calls are being written for it. */
+  taken: number;
+  /** One for each flush that writes calls for it. */
+  readonly promised: Set<Promise<void>>;
+  /** Handed over, and not fetched yet. */
+  readonly ready: LeasedCall[];
 }
 
-/** A place that gets calls in this flush, and how many. */
-interface Filling {
-  readonly place: Place;
-  count: number;
+/** One is under way, and calls of a flush that was begun before it may need another. */
+const LOOKS_WAITED_FOR = 3;
+
+/** What a flush writes for a place. */
+interface Parcel {
+  calls: number;
+  readonly give: (leased: readonly LeasedCall[]) => void;
 }
 
 const poolOf = (projectId: string | undefined, target: string): string => `${projectId ?? EVERY_PROJECT}/${target}`;
 
 export const createHandover = (): Handover => {
   const pools = new Map<string, Place[]>();
+  const stays = new Map<Standing, Place>();
 
   const names = ({ waiting: { definitions } }: Place, hash: string): boolean =>
     definitions !== undefined && (definitions.includes(hash) || definitions.includes(EVERY_DEFINITION));
 
+  const open = (waiting: Waiting, room: () => number): Place => {
+    const place: Place = {
+      waiting,
+      room,
+      resting: false,
+      looking: undefined,
+      taken: 0,
+      promised: new Set(),
+      ready: [],
+    };
+    const pool = poolOf(waiting.projectId, waiting.target);
+    const places = pools.get(pool) ?? [];
+    pools.set(pool, places);
+    places.push(place);
+    return place;
+  };
+
+  const keyOf = ({ waiting: { projectId, target } }: Place): string => poolOf(projectId, target);
+
+  const close = (place: Place): void => {
+    const places = pools.get(keyOf(place)) ?? [];
+    const index = places.indexOf(place);
+    if (index >= 0) places.splice(index, 1);
+    if (places.length === 0) pools.delete(keyOf(place));
+  };
+
+  const moveToEnd = (place: Place): void => {
+    const places = pools.get(keyOf(place)) ?? [];
+    places.push(...places.splice(places.indexOf(place), 1));
+  };
+
+  const isFor = ({ waiting }: Place, wanted: readonly Pick<Wanted, "projectId" | "target">[]): boolean =>
+    wanted.some(({ projectId, target }) => projectId === waiting.projectId && target === waiting.target);
+
+  const roomOf = (place: Place): number => place.room() - place.taken - place.ready.length;
+
+  const written = async ({ promised, ready }: Place): Promise<readonly LeasedCall[]> => {
+    await Promise.all(promised);
+    return ready.splice(0);
+  };
+
+  const parcelFor = (place: Place): Parcel => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    place.promised.add(promise);
+    const parcel: Parcel = {
+      calls: 0,
+      give(leased) {
+        place.taken -= parcel.calls;
+        place.ready.push(...leased);
+        place.promised.delete(promise);
+        resolve();
+        place.waiting.wake();
+      },
+    };
+    return parcel;
+  };
+
   return {
-    sit(waiting) {
-      const pool = poolOf(waiting.projectId, waiting.target);
-      const place: Place = { waiting, resting: false, promised: undefined };
-      const places = pools.get(pool) ?? [];
-      pools.set(pool, places);
-      places.push(place);
+    sit(waiting, standing) {
+      const known = standing && stays.get(standing);
+      const place = known ?? open(waiting, standing?.room ?? (() => waiting.max));
+      place.waiting = waiting;
+      if (standing !== undefined) stays.set(standing, place);
       return {
+        free: () => roomOf(place),
         async rest(sleeping) {
           place.resting = true;
-          await sleeping;
+          if (place.ready.length === 0) await sleeping;
+          if (standing !== undefined) return place.ready.splice(0);
           place.resting = false;
-          const handed = (await place.promised?.promise) ?? [];
-          place.promised = undefined;
-          return handed;
+          return written(place);
+        },
+        async look(find) {
+          place.resting = false;
+          const over = Promise.withResolvers<void>();
+          if (standing !== undefined) place.looking = over.promise;
+          try {
+            return await find();
+          } finally {
+            place.resting = standing !== undefined;
+            place.looking = undefined;
+            over.resolve();
+          }
         },
         leave() {
-          const index = places.indexOf(place);
-          if (index >= 0) places.splice(index, 1);
-          if (places.length === 0 && pools.get(pool) === places) pools.delete(pool);
+          if (standing === undefined) close(place);
         },
       };
     },
 
+    async calm(wanted) {
+      for (let waited = 0; waited < LOOKS_WAITED_FOR; waited++) {
+        const looks = [...stays.values()].flatMap((place) =>
+          place.looking !== undefined && isFor(place, wanted) ? [place.looking] : [],
+        );
+        if (looks.length === 0) return;
+        await Promise.all(looks);
+        // What the look found is started first, and a service that has to look again begins to.
+        await breathe();
+      }
+    },
+
+    async leave(standing) {
+      const place = stays.get(standing);
+      if (place === undefined) return [];
+      stays.delete(standing);
+      close(place);
+      return written(place);
+    },
+
     reserve(wanted) {
-      const filling = new Map<string, Filling[]>();
+      const parcels = new Map<Place, Parcel>();
       const queued = new Set<string>();
       const match = ({ projectId, target, definitionHash, pin, free }: Wanted): Place | undefined => {
         const key = poolOf(projectId, target);
@@ -108,41 +225,31 @@ export const createHandover = (): Handover => {
           queued.add(line);
           return undefined;
         }
-        const open = filling.get(key) ?? [];
-        /** A service that already gets calls of this flush and has room, else one that rests. */
-        const find = (suits: (place: Place) => boolean): Filling | undefined => {
-          const begun = open.find(({ place, count }) => count < place.waiting.max && suits(place));
-          if (begun !== undefined) return begun;
-          const isNext = (place: Place): boolean => place.resting && place.promised === undefined && suits(place);
-          const place = pools.get(key)?.find(isNext) ?? pools.get(poolOf(undefined, target))?.find(isNext);
-          if (place === undefined) return undefined;
-          place.promised = Promise.withResolvers();
-          const begins = { place, count: 0 };
-          filling.set(key, [...open, begins]);
-          return begins;
+        /** The first in line with room, so calls of one flush go to as few services as can be. */
+        const find = (suits: (place: Place) => boolean): Place | undefined => {
+          const fits = (place: Place): boolean => place.resting && roomOf(place) > 0 && suits(place);
+          return pools.get(key)?.find(fits) ?? pools.get(poolOf(undefined, target))?.find(fits);
         };
         const found = find((place) => names(place, definitionHash)) ?? (pin === null ? find(() => true) : undefined);
         if (found === undefined) {
           queued.add(line);
           return undefined;
         }
-        found.count++;
-        return found.place;
+        const parcel = parcels.get(found) ?? parcelFor(found);
+        parcels.set(found, parcel);
+        parcel.calls++;
+        found.taken++;
+        return found;
       };
       const places = pools.size === 0 ? wanted.map(() => undefined) : wanted.map(match);
+      // The next flush begins with another service.
+      for (const place of parcels.keys()) moveToEnd(place);
       return {
         holders: places.map((place) => place?.waiting.holder),
         hand(calls) {
-          const handed = new Map<Place, LeasedCall[]>();
-          for (const [index, place] of places.entries()) {
-            if (place === undefined) continue;
-            const call = calls[index];
-            handed.set(place, [...(handed.get(place) ?? []), ...(call === undefined ? [] : [call])]);
-          }
-          for (const [place, leased] of handed) {
-            place.promised?.resolve(leased);
-            place.waiting.wake();
-          }
+          const perPlace = Map.groupBy(calls.keys(), (index) => places[index]);
+          for (const [place, parcel] of parcels)
+            parcel.give((perPlace.get(place) ?? []).flatMap((index) => calls[index] ?? []));
         },
       };
     },

@@ -28,6 +28,12 @@ export interface Patience {
   readonly until?: (() => number) | undefined;
 }
 
+/** A service as a gateway in its own process sees it. */
+export interface ClaimingService {
+  /** How many calls it can start now. */
+  room(): number;
+}
+
 export interface ClaimRequest {
   readonly target: string;
   readonly max: number;
@@ -35,6 +41,11 @@ export interface ClaimRequest {
   readonly waitMs: number;
   /** The hashes of the definitions this service runs: calls of tools with `pin: strict` come only under one of them. */
   readonly definitions?: readonly string[] | undefined;
+  /**
+   * The service, the same object with each of its claims. A gateway in its process may lease calls to it until it claims again, up to its
+   * room, and gives them with the next claim; the end of the claim's signal is the end of the service.
+   */
+  readonly service?: ClaimingService | undefined;
 }
 
 export interface Lease {

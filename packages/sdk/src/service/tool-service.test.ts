@@ -64,12 +64,14 @@ describe("claiming", () => {
   test("[ARCH-7-3] it asks for as many as it can start at once, and not at all when it is full", async () => {
     const { gateway, handled, add, service } = createWorld();
     await settle();
-    expect(gateway.claims).toEqual([{ target: "text", max: 2, waitMs: 20_000 }]);
+    const asked = gateway.claims[0]?.service;
+    expect(gateway.claims).toEqual([{ target: "text", max: 2, waitMs: 20_000, service: asked }]);
+    expect(asked?.room()).toBe(2);
     add("a", "b", "c");
     await until(() => handled.length === 2, "two calls run");
     await settle();
     expect(gateway.claims).toHaveLength(1);
-    expect(service.running()).toBe(2);
+    expect([service.running(), asked?.room()]).toEqual([2, 0]);
     handled[0]?.finish();
     await until(() => handled.length === 3, "the third runs");
     expect(gateway.claims[1]?.max).toBe(1);

@@ -11,7 +11,7 @@ import {
   type ToolplaneError,
   understandError,
 } from "@toolplane/protocol";
-import type { ClaimedCommand, ToolGateway } from "../gateway/gateway.ts";
+import type { ClaimedCommand, ClaimingService, ToolGateway } from "../gateway/gateway.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
@@ -89,6 +89,8 @@ export const startToolService = (options: ToolServiceOptions): ToolService => {
   const now = new AbortController();
   const slots = createSlots(concurrency);
   let state: ClaimState = { failures: 0, quickEmpty: 0, unhandled: 0 };
+  let isPausing = false;
+  const service: ClaimingService = { room: () => (isPausing ? 0 : Math.min(slots.free(), MAX_PER_CLAIM)) };
 
   const giveBack = async ({ headers, lease }: ClaimedCommand): Promise<void> => {
     const toolCallId = headers[HEADERS.toolCallId];
@@ -126,18 +128,23 @@ export const startToolService = (options: ToolServiceOptions): ToolService => {
 
   const claimOnce = async (): Promise<void> => {
     const askedAt = clock.now();
-    const max = Math.min(slots.free(), MAX_PER_CLAIM);
     let commands: readonly ClaimedCommand[];
     try {
       const definitions = options.definitions?.();
-      const request = { target, max, waitMs, ...(definitions === undefined ? {} : { definitions }) };
+      const request = {
+        target,
+        max: service.room(),
+        waitMs,
+        service,
+        ...(definitions === undefined ? {} : { definitions }),
+      };
       commands = await gateway.claim(request, noMore.signal);
     } catch (thrown) {
       if (!noMore.signal.aborted) failed(isToolplaneError(thrown) ? thrown : understandError(thrown));
       return;
     }
     answered(commands, clock.now() - askedAt);
-    const startable = noMore.signal.aborted ? 0 : max;
+    const startable = noMore.signal.aborted ? 0 : slots.free();
     for (const command of commands.slice(0, startable)) begin(command);
     await Promise.all(commands.slice(startable).map(giveBack));
   };
@@ -149,7 +156,11 @@ export const startToolService = (options: ToolServiceOptions): ToolService => {
         continue;
       }
       const pauseMs = planClaimPause(state, random);
-      if (pauseMs > 0) await clock.sleep(pauseMs, noMore.signal);
+      if (pauseMs > 0) {
+        isPausing = true;
+        await clock.sleep(pauseMs, noMore.signal);
+        isPausing = false;
+      }
       if (!noMore.signal.aborted) await claimOnce();
     }
   };

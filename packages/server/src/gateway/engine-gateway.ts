@@ -51,8 +51,12 @@ export const createEngineGateway = (options: EngineGatewayOptions): ToolGateway 
   return {
     projectId,
 
-    async claim({ target, max, waitMs, definitions }, signal) {
-      const leased = await engine.calls.claim({ projectId, target, max, holder, definitions }, waitMs, signal);
+    async claim({ target, max, waitMs, definitions, service: standing }, signal) {
+      const leased = await engine.calls.claim(
+        { projectId, target, max, holder, definitions, standing },
+        waitMs,
+        signal,
+      );
       return leased.map((call) => commandOf(call, offset));
     },
 
