@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { hostname } from "node:os";
@@ -44,7 +45,9 @@ describe("listen", () => {
       asked.resolve();
       return answer.promise;
     });
-    const server = await listen({ app: slow, host: "127.0.0.1", port: 0, idlePerAddress: 2 });
+    slow.get("/quick", () => new Response("quick"));
+    let clock = 0;
+    const server = await listen({ app: slow, host: "127.0.0.1", port: 0, idlePerAddress: 2, now: () => clock });
     const open = async () => {
       const socket = connect(Number(server.address.split(":")[1]), "127.0.0.1");
       const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
@@ -56,13 +59,17 @@ describe("listen", () => {
     busy.socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     await asked.promise;
     const [first, second, third] = [await open(), await open(), await open()];
-    await first.closed;
-    expect([busy, second, third].map(({ socket }) => socket.destroyed)).toEqual([false, false, false]);
+    // A moment ago they were opened: each may have a request on the way, as the first has.
+    first.socket.write("GET /quick HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const [answered] = (await once(first.socket, "data")) as [Buffer];
+    expect(answered.toString()).toContain("quick");
+    expect([first, second, third].map(({ socket }) => socket.destroyed)).toEqual([false, false, false]);
+    clock = 1_000;
     answer.resolve(new Response("done"));
-    // Idle again, and the newest: the next oldest is closed.
-    await second.closed;
-    expect([busy, third].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
-    for (const { socket } of [busy, third]) socket.destroy();
+    // One more is idle, and the two that are idle the longest are closed.
+    await Promise.all([second.closed, third.closed]);
+    expect([busy, first].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+    for (const { socket } of [busy, first]) socket.destroy();
     await server.close(1_000);
   });
 

@@ -21,8 +21,10 @@ export interface ListenOptions {
   readonly maxConnections?: number | undefined;
   /** Of those, so many are kept for /health and /live. */
   readonly reservedConnections?: number | undefined;
-  /** How many connections of one address may have no request under way. */
+  /** How many connections of one address may have no request under way for longer than a moment. */
   readonly idlePerAddress?: number | undefined;
+  /** Milliseconds of a clock that is never set. */
+  readonly now?: (() => number) | undefined;
   /** A connection whose answer is not read for so long is closed. */
   readonly stuckAnswerMs?: number | undefined;
 }
@@ -40,6 +42,11 @@ const REQUEST_TIMEOUT_MS = 120_000;
 const CHECK_CONNECTIONS_MS = 5_000;
 /** Connections of one address on which no request is under way: new ones close the oldest, so that they do not take all of them. */
 const IDLE_PER_ADDRESS = 2_048;
+/**
+ * A connection that was idle for less is kept: its request may be on the way. While thousands connect at once, the requests of all of
+ * them are, and so may be the next request of a busy caller.
+ */
+const IDLE_FOR_MS = 1_000;
 /** Connections that wait to be accepted. Beyond them the system drops the first packet, and a client tries again only seconds later. */
 const BACKLOG = 4_096;
 
@@ -75,17 +82,18 @@ const explain = (error: NodeJS.ErrnoException, { host, port }: ListenOptions): T
   });
 };
 
-/** The idle connections of each address, the one that is idle the longest first. */
-const createIdleSockets = (perAddress: number) => {
-  const byAddress = new Map<string, Set<Socket>>();
+/** The idle connections of each address and since when, the one that is idle the longest first. */
+const createIdleSockets = (perAddress: number, now: () => number) => {
+  const byAddress = new Map<string, Map<Socket, number>>();
   return {
     add(socket: Socket, address: string): void {
-      const idle = byAddress.get(address) ?? new Set();
-      byAddress.set(address, idle.add(socket));
-      if (idle.size <= perAddress) return;
-      // Its close event takes it out of the set.
-      const [oldest] = idle;
-      oldest?.destroy();
+      const idle = byAddress.get(address) ?? new Map<Socket, number>();
+      byAddress.set(address, idle.set(socket, now()));
+      for (const [oldest, since] of idle) {
+        if (idle.size <= perAddress || now() - since < IDLE_FOR_MS) return;
+        idle.delete(oldest);
+        oldest.destroy();
+      }
     },
     remove(socket: Socket, address: string): void {
       const idle = byAddress.get(address);
@@ -97,10 +105,9 @@ const createIdleSockets = (perAddress: number) => {
 /** The connections on which no request is answered and no answer waits for its reader. Node's own count takes an answer for read when it is written. */
 const trackIdle = (
   server: Server,
-  perAddress: number,
+  idle: ReturnType<typeof createIdleSockets>,
 ): { readonly closeIdle: () => void; readonly count: () => number } => {
   const open = new Map<Socket, { readonly address: string; requests: number }>();
-  const idle = createIdleSockets(perAddress);
   server.on("connection", (socket: Socket) => {
     const address = socket.remoteAddress ?? "";
     open.set(socket, { address, requests: 0 });
@@ -163,7 +170,8 @@ export const listen = async (options: ListenOptions): Promise<HttpServer> => {
   const stuckAnswerMs = options.stuckAnswerMs ?? STUCK_ANSWER_MS;
   server.prependListener("request", (_request, response) => cutStuck(response, stuckAnswerMs));
   server.maxConnections = maxConnections;
-  const connections = trackIdle(server, options.idlePerAddress ?? IDLE_PER_ADDRESS);
+  const now = options.now ?? (() => performance.now());
+  const connections = trackIdle(server, createIdleSockets(options.idlePerAddress ?? IDLE_PER_ADDRESS, now));
   const { closeIdle } = connections;
   // Node calls it when the server closes.
   server.closeIdleConnections = closeIdle;
