@@ -13,5 +13,6 @@ export const rules = [
   { id: "UP-9-8", source: "architecture 5", part: "server", text: "Every process says its roles to the others through the names of its connections to the database." },
   { id: "UP-9-9", source: "architecture I1, 6", part: "server", text: "Any process of a plane over PostgreSQL and NATS may be killed, and NATS may lose all it holds, in the middle of calls and turns: nothing is lost, doubled or stuck." },
   { id: "UP-9-10", source: "architecture 6", part: "server", text: "A plane moves to NATS and back by its settings alone: calls and turns that waited go on, and a reader of events goes on where it was." },
+  { id: "UP-9-12", source: "security 2.11", part: "server", text: "A flood of the gateway over NATS cuts only the gateway's own connection; one project takes at most half of what is worked on at once, and one operation of it a quarter." },
   { id: "UP-9-11", source: "architecture 6", part: "server", text: "One NATS account carries one plane: a process whose database is another than that of the plane already there does not start and says which process it is." },
 ] as const satisfies readonly Rule[];

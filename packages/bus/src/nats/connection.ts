@@ -158,12 +158,12 @@ export const openWire = async (options: NatsOptions, log: Log): Promise<Wire> =>
   const watch = async (): Promise<void> => {
     for await (const status of nc.status()) {
       if (status.type === "disconnect") {
-        if (up) log.warn("the connection to NATS is lost");
+        if (up) log.warn("the connection to NATS is lost", { connection: options.name });
         goDown();
       } else if (status.type === "reconnect") {
         up = true;
         retries = 0;
-        log.info("connected to NATS again", { server: status.server });
+        log.info("connected to NATS again", { connection: options.name, server: status.server });
         back.tell();
       } else if (status.type === "error" && status.error instanceof PermissionViolationError) {
         const { operation, subject } = status.error;

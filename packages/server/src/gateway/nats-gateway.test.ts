@@ -22,8 +22,8 @@ const openGateway = async (engine: object, log: Log = silentLog, most?: NatsGate
   const clock = { now: () => TIME, sleep: async () => {} };
   const offset = { aheadMs: () => 500, measure: async () => {} };
   const gateway = await createNatsGateway({ engine: engine as ServiceEngine, link, log, clock, offset, most });
-  const ask = (operation: string, body: unknown, headers: Record<string, string> = {}) => {
-    const subject = `cg.v1r4.demo.public.rpc.gateway.text.${operation}`;
+  const ask = (operation: string, body: unknown, headers: Record<string, string> = {}, project = "demo") => {
+    const subject = `cg.v1r4.${project}.public.rpc.gateway.text.${operation}`;
     const inbound: InboundRequest = { subject, headers, payload: JSON.stringify(body), reply: "_INBOX.1" };
     return responder?.(inbound);
   };
@@ -48,10 +48,10 @@ test("[API-5-1] stopping waits for what was begun", async () => {
 });
 
 test.each([
-  ["number", { requests: 8, characters: 1_000_000 }],
-  ["size", { requests: 1_000, characters: 8 * JSON.stringify({ tool_name: "safe" }).length }],
+  ["number", { requests: 32, characters: 1_000_000 }],
+  ["size", { requests: 1_000, characters: 32 * JSON.stringify({ tool_name: "safe" }).length }],
 ])(
-  "[API-5-5] a flood while the database hangs is bounded by %s: who is too late is told to come again",
+  "[API-5-5] [UP-9-12] a flood while the database hangs is bounded by %s: who is too late is told to come again, and other operations and projects have room",
   async (_, most) => {
     const lines: string[] = [];
     const log = { ...silentLog, warn: (message: string) => void lines.push(message) };
@@ -69,9 +69,15 @@ test.each([
       expect(JSON.parse(refused?.payload ?? "").error).toMatchObject({ code: "rate_limited", retryable: true });
     }
     expect([begun, lines.length]).toEqual([8, 1]);
+    // Answered without the database: it came in.
+    expect((await ask("heartbeat", {}))?.headers["CG-Status"]).toBe("400");
+    for (const project of ["a", "b", "c"])
+      waiting.push(...Array.from({ length: 8 }, () => ask("get_tool", { tool_name: "safe" }, {}, project)));
+    expect(begun).toBe(32);
+    expect((await ask("get_tool", { tool_name: "safe" }, {}, "d"))?.headers["CG-Status"]).toBe("429");
     resolve(undefined);
     const answers = await Promise.all([...waiting, gateway.stop().then(askOnce)]);
-    expect(answers.map((answer) => answer?.headers["CG-Status"])).toEqual(Array.from({ length: 9 }, () => "404"));
+    expect(answers.map((answer) => answer?.headers["CG-Status"])).toEqual(Array.from({ length: 33 }, () => "404"));
   },
 );
 
@@ -80,7 +86,7 @@ test("[API-5-5] a flood is one line in the log, however often a place is free fo
   const log = { ...silentLog, warn: (message: string) => void lines.push(message) };
   const begun: (() => void)[] = [];
   const getTool = (): Promise<undefined> => new Promise((resolve) => begun.push(() => resolve(undefined)));
-  const { ask } = await openGateway({ tools: { getTool } }, log, { requests: 4, characters: 1_000_000 });
+  const { ask } = await openGateway({ tools: { getTool } }, log, { requests: 16, characters: 1_000_000 });
   const askOnce = async () => ask("get_tool", { tool_name: "safe" });
   const flood = async (): Promise<void> => {
     const waiting = Array.from({ length: 4 }, askOnce);

@@ -2,8 +2,8 @@
 // request goes to one of them.
 //   - Every request is answered once, with the answer or with one typed error; a refused one has changed nothing.
 //   - A request without a reply address is not carried out, except parts, which have no answer.
-//   - Requests in hand are bounded, by number and by size: during a flood while the database hangs, further requests are
-//     refused at once and unread with `rate_limited`; nothing was changed, and the service may ask again.
+//   - Requests in hand are bounded, in all and for each project (in-hand.ts): during a flood while the database hangs, further
+//     requests are refused at once and unread with `rate_limited`; nothing was changed, and the service may ask again.
 //   - Services of the older version, which say who they are about in the payload, are served too: their requests are translated
 //     before anything else reads them (payload-style.ts). A server that does not let us listen to them is no reason not to start.
 //   - `stop` takes no more requests and waits for those that were begun.
@@ -13,6 +13,7 @@ import { type Clock, createIds, type Log, systemClock } from "@toolplane/engine"
 import { isToolplaneError, PROTOCOL_VERSION, ToolplaneError, understandError } from "@toolplane/protocol";
 import { LEGACY_VERSION } from "@toolplane/protocol/v1r3";
 import { type ClockOffset, NO_OFFSET } from "./clock-offset.ts";
+import { createInHand, type InHandLimits } from "./in-hand.ts";
 import { planReply, type ReplyMeans, refusal } from "./nats-reply.ts";
 import { mayAnswer, readQuestion, tryOperation } from "./nats-request.ts";
 import { adaptPayloadRequest } from "./payload-style.ts";
@@ -31,7 +32,7 @@ export interface NatsGatewayOptions {
   /** How far the database's clock, which ends leases, is ahead of this process's. */
   readonly offset?: ClockOffset | undefined;
   /** What may be in hand at once. */
-  readonly most?: typeof MOST_IN_HAND | undefined;
+  readonly most?: InHandLimits | undefined;
 }
 
 export interface NatsGateway {
@@ -45,7 +46,10 @@ const MAX_WARNINGS = 100;
  * Far more than a database answers at once: a request behind so many others would have timed out before its turn. A body may be
  * as large as the largest result, so their characters are counted too.
  */
-const MOST_IN_HAND = { requests: 1_024, characters: 64 * 1024 * 1024 };
+const MOST_IN_HAND: InHandLimits = { requests: 1_024, characters: 64 * 1024 * 1024 };
+
+/** A flood is over when less than this share of the places is taken. */
+const STILL_FULL = 0.125;
 
 const overloaded = (): ToolplaneError =>
   new ToolplaneError("rate_limited", "too many requests wait here already; ask again in a moment");
@@ -58,7 +62,7 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
   const { engine, link, log, clock = systemClock, offset = NO_OFFSET, most = MOST_IN_HAND } = options;
   const ids = createIds();
   const running = new Set<Promise<unknown>>();
-  let held = 0;
+  const inHand = createInHand(most);
   let isFull = false;
   let warnings = 0;
 
@@ -91,22 +95,18 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
     }
   };
 
-  const fills = (share: number): boolean => running.size >= most.requests * share || held >= most.characters * share;
-
   /** Whether another request may come in; a flood is logged once, not each time a place is free for a moment. */
-  const admits = (): boolean => {
-    const full = fills(1);
-    if (full && !isFull)
-      log.warn("requests over NATS are refused until others are answered", { waiting: running.size });
-    isFull = full || (isFull && fills(0.5));
-    return !full;
+  const admits = (subject: string, projectId: string, operation: string): boolean => {
+    const admitted = inHand.admits(projectId, operation);
+    if (!admitted && !isFull)
+      log.warn("requests over NATS are refused until others are answered", { waiting: running.size, subject });
+    isFull = !admitted || (isFull && inHand.fills(STILL_FULL));
+    return admitted;
   };
 
-  const begin = (inbound: InboundRequest, translate: Translate): Promise<NatsReply> => {
-    const { length } = inbound.payload;
-    held += length;
+  const begin = (inbound: InboundRequest, place: Disposable, translate: Translate): Promise<NatsReply> => {
     const work: Promise<NatsReply> = carryOut(inbound, translate).finally(() => {
-      held -= length;
+      place[Symbol.dispose]();
       running.delete(work);
     });
     running.add(work);
@@ -114,14 +114,18 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
   };
 
   const respond = async (inbound: InboundRequest, translate: Translate): Promise<NatsReply | undefined> => {
-    const { reply, subject } = inbound;
+    const { reply, subject, payload } = inbound;
     const isAnswered = reply !== undefined && reply !== "";
     if (isAnswered && !mayAnswer(reply, subject)) {
       warn("a request wanted its answer published outside the sender's inbox; it was dropped", subject);
       return undefined;
     }
-    if (!isAnswered && tryOperation(subject) !== "parts") return undefined;
-    const answer = admits() ? await begin(inbound, translate) : refusal(overloaded(), meansNow());
+    const operation = tryOperation(subject) ?? "";
+    if (!isAnswered && operation !== "parts") return undefined;
+    const [, , projectId = ""] = subject.split(".");
+    const answer = admits(subject, projectId, operation)
+      ? await begin(inbound, inHand.take(projectId, operation, payload.length), translate)
+      : refusal(overloaded(), meansNow());
     return isAnswered ? answer : undefined;
   };
 

@@ -1,8 +1,10 @@
-// NATS beside the database: one connection for everything this process does with it. The client library is loaded only
-// when there is somewhere to connect to.
+// NATS beside the database: one connection for what this process does there by itself, and one for the requests of tool services.
+// The client library is loaded only when there is somewhere to connect to.
 //   NO1. A server that cannot be used at the start gives one sentence with the host and what to do, never with secrets of the
 //       URL.
 //   NO2. When a server goes away later, the link reconnects for as long as it takes, and logs both.
+//   NO3. NATS cuts off a reader that leaves too much unread. Services decide how much they send to the gateway, so the gateway
+//       reads on a connection of its own: a flood there cuts no wakeup, event or durable of this process.
 
 import { readFileSync } from "node:fs";
 import type { NatsLink, NatsOptions } from "@toolplane/bus/nats";
@@ -14,6 +16,10 @@ import { refuseConfig } from "../config/refuse.ts";
 
 export interface PlaneBus {
   readonly link: NatsLink;
+  /** False while one of the connections is away. */
+  connected(): boolean;
+  /** Connects once more, for the requests of tool services; `close` ends this connection too. */
+  openGatewayLink(): Promise<NatsLink>;
   /** For the engine of this plane, which closes what it opened. Nothing is made on NATS before the engine asks for it. */
   carrierFor(plane: () => Promise<string>): Carrier;
   /** How many fetches of a pair's services are open; undefined when the server does not say. */
@@ -121,9 +127,15 @@ export interface OpenBusOptions {
 
 export const openBus = async ({ nats, replicas, republishSeconds, log }: OpenBusOptions): Promise<PlaneBus> => {
   const { openNatsLink, createNatsBus } = await import("@toolplane/bus/nats");
-  const link = await openNatsLink(nats, { log }).catch((error: unknown) => {
-    throw explain(error);
-  });
+  const links: NatsLink[] = [];
+  const connect = async (name: string): Promise<NatsLink> => {
+    const link = await openNatsLink({ ...nats, name }, { log }).catch((error: unknown) => {
+      throw explain(error);
+    });
+    links.push(link);
+    return link;
+  };
+  const link = await connect(nats.name);
   /** Only after checking that no other plane is here: then streams get our settings, and leftovers of a gone plane are ours. */
   const settle = async (plane: string): Promise<void> => {
     const first = createNatsBus({ link, bury: async () => undefined, log, replicas, plane });
@@ -139,6 +151,8 @@ export const openBus = async ({ nats, replicas, republishSeconds, log }: OpenBus
   };
   return {
     link,
+    connected: () => links.every((each) => each.connected()),
+    openGatewayLink: () => connect(`${nats.name}, gateway`),
     carrierFor(readPlane) {
       let plane: string | undefined;
       return {
@@ -151,6 +165,6 @@ export const openBus = async ({ nats, replicas, republishSeconds, log }: OpenBus
       };
     },
     waiting: (served) => countWaiting(link, served),
-    close: () => link.close(),
+    close: async () => void (await Promise.all(links.map((each) => each.close()))),
   };
 };

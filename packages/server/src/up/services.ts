@@ -3,7 +3,6 @@
 
 import { hostname } from "node:os";
 import type { TurnObserver } from "@toolplane/agents";
-import type { NatsLink } from "@toolplane/bus/nats";
 import { type Engine, type Log, systemClock } from "@toolplane/engine";
 import type { Guard } from "@toolplane/processes";
 import type { ToolService } from "@toolplane/sdk";
@@ -24,6 +23,7 @@ import { runMcpServers } from "../mcp-servers/run-mcp-servers.ts";
 import { createEnvSource } from "../secrets/env-grants.ts";
 import type { WebhookDelivery } from "../webhooks/deliver-webhooks.ts";
 import { runWebhooks } from "../webhooks/run-webhooks.ts";
+import type { PlaneBus } from "./open-bus.ts";
 import type { Store } from "./store.ts";
 
 export interface Services {
@@ -42,8 +42,8 @@ export interface ServicesOptions {
   readonly settings: Settings;
   readonly engine: Engine;
   readonly store: Store;
-  /** The connection to NATS, if there is one. */
-  readonly link: NatsLink | undefined;
+  /** NATS, if the plane uses it. */
+  readonly bus: Pick<PlaneBus, "openGatewayLink"> | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
   readonly log: Log;
@@ -136,7 +136,7 @@ const startAgents = ({ engine, settings, log, env, pid, observeTurns }: Services
 
 /** Tools start before the agents that call them, so that the first turn after a restart finds its tools. */
 export const startServices = async (services: Services, options: ServicesOptions): Promise<void> => {
-  const { engine, settings, link, log } = options;
+  const { engine, settings, bus, log } = options;
   const offset = await measureOffset(options);
   const means = (what: string) => meansOf(what, offset, options);
   services.toolHosts = listHosts(settings.hosts, settings.project, settings.mcpServers.map(planMcpView));
@@ -149,8 +149,8 @@ export const startServices = async (services: Services, options: ServicesOptions
   }
   if (settings.roles.includes("pmo")) services.pmo = await servePmo(means("project manager"));
   if (settings.roles.includes("worker")) services.agents = await startAgents(options);
-  if (settings.roles.includes("api") && link !== undefined)
-    services.gateway = await createNatsGateway({ engine, link, log, offset });
+  if (settings.roles.includes("api") && bus !== undefined)
+    services.gateway = await createNatsGateway({ engine, link: await bus.openGatewayLink(), log, offset });
   if (settings.roles.includes("api") && settings.webhookHosts.length > 0)
     services.webhooks = runWebhooks({ engine, settings, dataDir: options.dataDir, log });
 };

@@ -116,7 +116,7 @@ const createStackApp = (parts: Parts, { settings, version, log }: StackOptions) 
     health: createHealth({
       version,
       store: settings.databaseUrl === undefined ? "embedded" : "postgres",
-      bus: settings.bus === undefined ? undefined : { connected: () => parts.bus?.link.connected() ?? false },
+      bus: settings.bus === undefined ? undefined : { connected: () => parts.bus?.connected() ?? false },
       roles: settings.roles,
       phase: () => parts.phase,
       askStore: async () => {
@@ -240,7 +240,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   parts.store = await openStore(options, dataDir);
   goOn();
   const self = selfOf(options);
-  const busAway = (): boolean => parts.bus?.link.connected() === false;
+  const busAway = (): boolean => parts.bus?.connected() === false;
   const { connection, kind } = parts.store;
   parts.processes = {
     ...(kind === "embedded" ? aloneWith(self, busAway) : createPlaneProcesses({ connection, self, busAway, log })),
@@ -271,7 +271,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   await warnOfOtherBus(parts.processes, self, log);
   await prepare(parts.engine, options.listen === false ? undefined : dataDir, definitions, options);
   const { engine, store, bus, tracing } = parts;
-  await startServices(parts, { ...options, engine, store, link: bus?.link, dataDir, observeTurns: tracing.turns });
+  await startServices(parts, { ...options, engine, store, bus, dataDir, observeTurns: tracing.turns });
   goOn();
   if (options.listen !== false && settings.roles.includes("api")) {
     parts.forgetAddress = writeAddressFile(dataDir, address);
