@@ -53,16 +53,28 @@ describe("this repository", () => {
   });
 
   test("a label that two files define, that is not listed, or that has no rule is named", () => {
-    const owners = parseLabelTable("| `a/b` | RO `relay.ts`, GD `guard.ts` and `guard-process.ts` |");
+    const entries = parseLabelTable("| `a/b` | RO `relay.ts`, GD `guard.ts` and `guard-process.ts` |");
     const sources = new Map([
       ["a/b/relay.ts", "//   RO1. A rule.\n//   I3. Shared."],
       ["a/b/guard.ts", "// GD1. A rule."],
       ["a/b/other.ts", "// RO2. Another rule.\n// X1. A third."],
     ]);
-    expect(compareLabels(owners, sources)).toEqual([
+    expect(compareLabels(entries, sources)).toEqual([
       "a/b/other.ts defines rules RO1..., which belong to a/b/relay.ts",
       "a/b/other.ts defines rules X1..., which are not listed",
       "a/b/guard-process.ts defines no rule GD1",
+    ]);
+  });
+
+  test("a label that is listed for two files is named, though both define it", () => {
+    const entries = parseLabelTable("| `a/b` | RO `relay.ts` |\n| `c` | RO `other.ts` |");
+    const sources = new Map([
+      ["a/b/relay.ts", "// RO1. A rule."],
+      ["c/other.ts", "// RO1. Another rule."],
+    ]);
+    expect(compareLabels(entries, sources)).toEqual([
+      "RO is listed for a/b/relay.ts, and again for c/other.ts",
+      "c/other.ts defines rules RO1..., which belong to a/b/relay.ts",
     ]);
   });
 

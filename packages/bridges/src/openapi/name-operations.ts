@@ -1,7 +1,7 @@
 // The names under which operations become tools.
-//   NO1. A name comes from the operation alone, never from its place in the document: a document in another order gives the same
+//   ON1. A name comes from the operation alone, never from its place in the document: a document in another order gives the same
 //        names, and a name never comes to mean another operation because something was added.
-//   NO2. Where two operations would get one name, each is named after its method and path instead, and that is said. Names that
+//   ON2. Where two operations would get one name, each is named after its method and path instead, and that is said. Names that
 //        are too long or still the same get a hash of the method and the path.
 
 import type { HashText } from "@toolplane/protocol";

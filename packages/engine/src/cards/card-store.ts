@@ -1,7 +1,7 @@
 // The card store.
 //   I7. A card never changes: the same id and hash again changes nothing; the same id with another hash is `conflict`, and
 //       nothing of the batch is written. Cards exist only in their project: every statement asks for (project, id).
-//   CS1. Reads by id answer in the order asked, duplicates included; missing and expired cards are left out.
+//   CD1. Reads by id answer in the order asked, duplicates included; missing and expired cards are left out.
 
 import {
   type Card,

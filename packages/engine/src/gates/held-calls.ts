@@ -1,10 +1,10 @@
 // Services that never lease, under limits: where a bus beside the database carries commands, the plane holds the command of a limited call
 // back and sends it when its gate lets it pass.
-//   HC1. The row waits in the queue of its gate, as the calls of services that lease do, and passes by the same plan: slots, tokens,
+//   HQ1. The row waits in the queue of its gate, as the calls of services that lease do, and passes by the same plan: slots, tokens,
 //        breakers, lanes. Only what happens then differs: its command leaves, and the call counts as running until it settles.
-//   HC2. Every process may send: the lock of the project makes them wait for each other, and a row is sent once.
-//   HC3. Projects do not wait for each other: each has a transaction of its own, and a look begins where the last one ended.
-//   HC4. A bell wakes the loop: a limited call was made, a slot is free. When time alone opens a gate, it rests until then. A lost bell
+//   HQ2. Every process may send: the lock of the project makes them wait for each other, and a row is sent once.
+//   HQ3. Projects do not wait for each other: each has a transaction of its own, and a look begins where the last one ended.
+//   HQ4. A bell wakes the loop: a limited call was made, a slot is free. When time alone opens a gate, it rests until then. A lost bell
 //        costs seconds (I13). A plane without such calls pays one look at an empty index, and only for bells of limited calls.
 
 import { createAlarm } from "../bus/alarm.ts";

@@ -1,7 +1,7 @@
 // Profiles: what an agent is told, which tools it may use, whom it may delegate to.
-// PP1. A profile lists the tools it may use; no list means none. Only a stored card may hold null for "all".
-// PP2. No secret is written into a profile, because a profile becomes a card: an API key is named as `env:NAME` (I8).
-// PP3. Names that differ only in case are the same name (W-30).
+// PG1. A profile lists the tools it may use; no list means none. Only a stored card may hold null for "all".
+// PG2. No secret is written into a profile, because a profile becomes a card: an API key is named as `env:NAME` (I8).
+// PG3. Names that differ only in case are the same name (W-30).
 
 import { z } from "zod";
 import { parseWith } from "../errors/parse-with.ts";
