@@ -57,7 +57,7 @@ export interface AdmissionDeps extends Pick<Ground, "db" | "doorbell" | "clock">
   readonly maxOpen?: number | undefined;
 }
 
-/** Their rows and cards are some hundreds of megabytes, which a server of the smallest size holds. */
+/** So many open calls with ordinary arguments take some hundreds of megabytes, which the smallest server holds. */
 const MAX_OPEN = 200_000;
 const MAX_PROJECTS = 10_000;
 /** A ring of the registry may be lost (I13). */
@@ -89,7 +89,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
     return limits;
   };
 
-  /** A place becomes free when a call ends: as long as the last one took. */
+  /** Seconds until a place becomes free. A guess: as long again as it has been since the last call left. */
   const untilFree = (): number =>
     Math.min(Math.ceil(Math.max(clock.now() - freedAt, 0) / 1_000), LONGEST_RETRY_SECONDS);
 
