@@ -189,6 +189,20 @@ test("[API-webhook-3] a receiver that is gone for good is not asked again", asyn
   await remove(id);
 });
 
+test("[API-webhook-3] a webhook of one call is tried again when no other webhook waits for events", async () => {
+  answer = (response) => void response.writeHead(500).end();
+  await runCall({ webhook: { url: `${origin}/only`, secret: SECRET } });
+  await vi.waitUntil(() => eventsAt("/only").length === 1);
+  // Its call is over, so no project has a webhook that waits for events.
+  await vi.waitUntil(async () => (await http.t.engine.webhooks.readers()).length === 0);
+  answer = took;
+  await vi.waitUntil(async () => {
+    await due();
+    return eventsAt("/only").length > 1;
+  });
+  await meddle(http.t, "loseWebhooks");
+});
+
 test("[API-webhook-1] the end of a turn is told, once, with what became of it", async () => {
   const { engine } = http.t;
   const brain = createFunctionBrain(() => "done");

@@ -162,14 +162,15 @@ update state.webhook_deliveries d
  where d.ctid = any (array(select o.place from others o))`,
 };
 
-/** In how many milliseconds the next one is due; null when none waits. */
+/** In how many milliseconds the next one becomes due; 0 when all that wait are due, null when none waits. */
 export const NEXT_DUE: Statement = {
   name: "webhooks.next-due",
   text: `
-select (extract(epoch from d.available_at - now()) * 1000)::float8 as due_ms
-  from state.webhook_deliveries d
- where d.status = 'pending' and d.available_at > '-infinity'
- order by d.available_at, d.seq limit 1`,
+select coalesce(
+  (select extract(epoch from d.available_at - now()) * 1000 from state.webhook_deliveries d
+    where d.status = 'pending' and d.available_at > now() order by d.available_at, d.seq limit 1),
+  (select 0 from state.webhook_deliveries d
+    where d.status = 'pending' and d.available_at <= now() order by d.available_at, d.seq limit 1))::float8 as due_ms`,
 };
 
 const SHOWN =

@@ -136,7 +136,7 @@ export interface Webhooks {
   claim(request: DeliveryClaim): Promise<readonly ClaimedDelivery[]>;
   /** What becomes of the delivery, unless another process has taken it over. */
   settle(delivery: ClaimedDelivery, outcome: DeliveryOutcome): Promise<DeliveryEnd>;
-  /** In how many milliseconds the next delivery is due; undefined when none waits. */
+  /** In how many milliseconds the next delivery becomes due; 0 when all that wait are due, undefined when none waits. */
   nextDueMs(): Promise<number | undefined>;
   /** Drops what is old; a bounded piece. */
   forget(): Promise<void>;
@@ -333,8 +333,8 @@ export const createWebhooks = (deps: {
       return { status: "pending", nextInSeconds: pause };
     },
     async nextDueMs() {
-      const [row] = await db.query<{ due_ms: number }>(NEXT_DUE);
-      return row?.due_ms;
+      const [row] = await db.query<{ due_ms: number | null }>(NEXT_DUE);
+      return row?.due_ms ?? undefined;
     },
     async forget() {
       await db.query(DROP_OLD_DELIVERIES);

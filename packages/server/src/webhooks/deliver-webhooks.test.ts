@@ -6,6 +6,8 @@ import { deliverWebhooks } from "./deliver-webhooks.ts";
 
 type Options = Parameters<typeof deliverWebhooks>[0];
 
+const log = { warn: () => {}, info: () => {}, error: () => {}, debug: () => {} };
+
 /** Two projects: the events of `busy` never end, `calm` has a page when it is asked to. */
 const startDelivery = () => {
   const did: string[] = [];
@@ -24,13 +26,12 @@ const startDelivery = () => {
       did.push("claim");
       return [];
     },
-    nextDueMs: async () => undefined,
+    nextDueMs: async () => 0,
   };
   const listen = (_kind: string, heard: () => void) => {
     listeners.push(heard);
     return () => {};
   };
-  const log = { warn: () => {}, info: () => {}, error: () => {}, debug: () => {} };
   const send = async () => ({ taken: true });
   const options = { engine: { webhooks, doorbell: { listen } }, keyId: "k", send, clock: systemClock, log };
   const delivery = deliverWebhooks(options as unknown as Options);
@@ -48,4 +49,65 @@ test("[SEC-webhook-reads] a project whose events never end holds up neither the 
   await eventually(() => timesOf("read calm") > before);
   await delivery.stop();
   expect(did.slice(0, 5)).toEqual(["read busy", "read calm", "claim", "read busy", "claim"]);
+});
+
+interface Waiting {
+  readonly hasReader: boolean;
+  /** Of the delivery that is due next; 0 when all are due, undefined when none waits. */
+  readonly dueMs: number | undefined;
+  readonly claimable: number;
+}
+
+/** Deliveries wait, and so many of them can be claimed. Receivers are silent until the stop. */
+const startWaiting = ({ hasReader, dueMs, claimable }: Waiting) => {
+  const did: string[] = [];
+  let left = claimable;
+  const webhooks = {
+    readers: async () => (hasReader ? [{ projectId: "p", position: "0-0" }] : []),
+    read: async () => undefined,
+    claim: async () => {
+      did.push("claim");
+      return left-- > 0 ? [{ projectId: "p", receiver: "silent.example", url: "https://silent.example/" }] : [];
+    },
+    nextDueMs: async () => dueMs,
+  };
+  const clock = {
+    ...systemClock,
+    sleep: async (ms: number, signal: AbortSignal) => {
+      did.push(`sleep ${ms}`);
+      await systemClock.sleep(600_000, signal);
+    },
+  };
+  const send = async (_delivery: unknown, signal: AbortSignal) => {
+    await systemClock.sleep(600_000, signal);
+    return { taken: false, reason: "cut off" };
+  };
+  const options = { engine: { webhooks, doorbell: { listen: () => () => {} } }, keyId: "k", send, clock, log };
+  const delivery = deliverWebhooks(options as unknown as Options);
+  return { did, delivery };
+};
+
+test.each<[string, Waiting, readonly string[]]>([
+  [
+    "a retry is due before a silent receiver has answered",
+    { hasReader: true, dueMs: 1_500, claimable: 1 },
+    ["claim", "claim", "sleep 1500"],
+  ],
+  [
+    "what is due waits for a silent receiver",
+    { hasReader: true, dueMs: 0, claimable: 1 },
+    ["claim", "claim", "sleep 5000"],
+  ],
+  ["what is due has the key of another process", { hasReader: true, dueMs: 0, claimable: 0 }, ["claim", "sleep 5000"]],
+  [
+    "a delivery waits, and no webhook waits for events",
+    { hasReader: false, dueMs: 1_500, claimable: 0 },
+    ["claim", "sleep 1500"],
+  ],
+  ["no webhook and no delivery waits", { hasReader: false, dueMs: undefined, claimable: 0 }, ["sleep 30000"]],
+])("how long it sleeps when %s", async (_when, waiting, expected) => {
+  const { did, delivery } = startWaiting(waiting);
+  await eventually(() => did.some((one) => one.startsWith("sleep")));
+  expect(did).toEqual(expected);
+  await delivery.stop();
 });

@@ -1,6 +1,7 @@
 // Delivers webhooks in this process: reads the events of the projects that have some, claims what is due, sends it.
-//   DW1. A bell wakes it: something happened, a webhook was made, a delivery was replayed. Between bells it sleeps until the next
-//        delivery is due; a lost bell costs seconds (I13). While no project has a webhook, it looks once in a while and reads no event.
+//   DW1. A bell wakes it: something happened, a webhook was made, a delivery was replayed. Between bells it looks when the next
+//        delivery is due, and every five seconds: so long a lost bell delays a webhook (I13). While no webhook waits for events and no
+//        delivery waits, it looks every thirty seconds and reads no event.
 //   DW2. A receiver has a few requests of a project under way at most, and a project a few more. So a receiver that does not answer
 //        holds up neither other receivers nor other projects, however many webhooks lead to it.
 //   DW3. It reads a page of each project and sends what is due before it reads further pages. So a project whose events come as fast as they
@@ -47,16 +48,17 @@ export const deliverWebhooks = ({ engine, keyId, send, clock, log }: DeliverWebh
   const alarm = createAlarm(clock);
   const stopping = new AbortController();
   const underWay = new Map<Promise<void>, ClaimedDelivery>();
-  let hasWebhooks = true;
+  /** Some webhook waits for events. */
+  let hasReaders = true;
   let isRung = true;
   /** Projects whose last page was not their last one. */
   let behind: readonly EventReader[] = [];
   let isAway = false;
 
-  // Without webhooks only the registry's bell means something: rings of calls would be work for nothing.
+  // Without readers only the registry's bell means something: rings of calls would be work for nothing.
   const stopBells = RINGS.map((kind) =>
     doorbell.listen(kind, () => {
-      if (!hasWebhooks && kind !== "registry") return;
+      if (!hasReaders && kind !== "registry") return;
       isRung = true;
       alarm.wake();
     }),
@@ -69,7 +71,7 @@ export const deliverWebhooks = ({ engine, keyId, send, clock, log }: DeliverWebh
     if (isRung || readers.length === 0) {
       isRung = false;
       readers = await webhooks.readers();
-      hasWebhooks = readers.length > 0;
+      hasReaders = readers.length > 0;
     }
     const further: EventReader[] = [];
     for (const reader of readers) {
@@ -117,7 +119,12 @@ export const deliverWebhooks = ({ engine, keyId, send, clock, log }: DeliverWebh
       });
       for (const delivery of claimed) {
         const sending = deliver(delivery)
-          .catch((error: unknown) => log.warn("a delivery could not be settled", { reason: String(error) }))
+          .catch((error: unknown) =>
+            log.warn("the outcome of a webhook could not be stored; its lease lapses, and it is sent again", {
+              deliveryId: delivery.deliveryId,
+              reason: String(error),
+            }),
+          )
           .finally(() => {
             underWay.delete(sending);
             alarm.wake();
@@ -129,24 +136,24 @@ export const deliverWebhooks = ({ engine, keyId, send, clock, log }: DeliverWebh
     }
   };
 
-  const pauseMs = async (): Promise<number> => {
-    if (behind.length > 0) return 0;
-    if (!hasWebhooks) return LOOK_FOR_WEBHOOKS_MS;
-    // With all lanes taken, the end of a request wakes the loop.
-    if (underWay.size > 0) return LOOK_AGAIN_MS;
+  /** Sends what is due; resolves to when it has to look again. */
+  const sendDue = async (): Promise<number> => {
+    // Asked before the claim: a delivery that becomes due in between is claimed. What is due and cannot be claimed waits for a request (the
+    // order of its call, the places of its receiver), whose end wakes the loop, or is for another process.
     const due = await webhooks.nextDueMs();
-    return Math.min(Math.max(due ?? LOOK_AGAIN_MS, LEAST_WAIT_MS), LOOK_AGAIN_MS);
+    if (due === undefined) return hasReaders ? LOOK_AGAIN_MS : LOOK_FOR_WEBHOOKS_MS;
+    await claimDue();
+    return due === 0 ? LOOK_AGAIN_MS : Math.min(Math.max(due, LEAST_WAIT_MS), LOOK_AGAIN_MS);
   };
 
   const round = async (): Promise<number> => {
     try {
       await readEvents();
-      if (hasWebhooks) await claimDue();
-      const ms = await pauseMs();
+      const ms = await sendDue();
       isAway = false;
-      return ms;
+      return behind.length > 0 ? 0 : ms;
     } catch (error) {
-      if (!isAway) log.warn("webhooks wait: the database does not answer", { reason: String(error) });
+      if (!isAway) log.warn("this process could not read or claim webhooks; it tries again every five seconds", { reason: String(error) });
       isAway = true;
       return LOOK_AGAIN_MS;
     }
