@@ -89,7 +89,7 @@ test("[UTP-6.5-actor] a result by another actor than the command was sent to is 
   );
 });
 
-test("[INV-I7-tenant] a call of another project does not exist: not to read, keep, settle or cancel", async () => {
+test("[INV-I7-tenant] [SEC-14-E1] a call of another project does not exist: not to read, keep, settle or cancel", async () => {
   await using t = await startTestEngine();
   await t.engine.projects.createProject({ project_id: "other", title: "Other", bootstrap: false }, "sys.test");
   const call = await dispatchAndClaim(t, "safe");

@@ -167,12 +167,12 @@ test.each(TAMPERINGS)("[ENG-history-2] the verifier names %s when it was changed
   expect(head).toBeNull();
 });
 
-test("[ENG-history-3] a turn that was given a box as it is covers that box as it was, also when it grows later", async () => {
+test("[ENG-history-3] [INV-I7-E1] a turn that was given a box as it is covers that box as it was, also when it grows later", async () => {
   await using t = await start();
   const boxId = await inheritedBox(t);
   const spawned = await t.engine.turns.spawn(asking(t, { context: { boxId } }));
   await t.engine.turns.finish(mustWork(await advance(t)), { status: "success", deliverable: "ok" });
-  await t.engine.boxes.appendToBox(t.projectId, boxId, ["old-1"]);
+  await meddle(t, "appendToBox", [t.projectId, boxId, "old-1"]);
   expect(await verify(t, spawned.agentTurnId)).toMatchObject({ links: 2, broken: undefined, gone: [] });
   await meddle(t, "loseCard", ["old-2"]);
   expect(await verify(t, spawned.agentTurnId)).toMatchObject({ broken: undefined, gone: ["old-2"] });

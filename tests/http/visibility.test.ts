@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { Engine } from "@toolplane/engine";
 import { createThoughtCard } from "@toolplane/protocol/agents";
-import { resultFor, withClient } from "@toolplane/testkit";
+import { meddle, resultFor, withClient } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openEvents } from "./event-reader.ts";
 import { type Belongings, startWorld, type World } from "./matrix/world.ts";
@@ -85,7 +85,7 @@ describe("what was given and what was started", () => {
       const origin = { cardId: randomUUID(), projectId: P, createdAt: "2026-01-01T00:00:00.000Z", authorId: "helper" };
       const card = createThoughtCard({ ...origin, agentTurnId: turn.agentTurnId, text });
       await engine.cards.putCards(P, [card]);
-      await engine.boxes.appendToBox(P, shared.outputBoxId, [card.card_id]);
+      await meddle(world.http.t, "appendToBox", [P, shared.outputBoxId, card.card_id]);
       return card.card_id;
     };
     const [earlier, later] = [await say(shared, "secret of bob"), await say(forAnn, "for ann")];
@@ -147,7 +147,7 @@ describe("what was given and what was started", () => {
     const origin = { cardId: randomUUID(), projectId: P, createdAt: "2026-01-01T00:00:00.000Z", authorId: "helper" };
     const card = createThoughtCard({ ...origin, agentTurnId: forBob.agentTurnId, text: "secret of bob" });
     await engine.cards.putCards(P, [card]);
-    await engine.boxes.appendToBox(P, box, [card.card_id]);
+    await meddle(world.http.t, "appendToBox", [P, box, card.card_id]);
     const shown = (await send("agent ann", "GET", `/boxes/${box}`)).body as unknown as Shown;
     expect(shown.card_ids).not.toContain(card.card_id);
     expect((await send("agent ann", "GET", `/cards/${card.card_id}`)).status).toBe(403);
@@ -189,7 +189,7 @@ describe("what was given and what was started", () => {
     const origin = { cardId: randomUUID(), projectId: P, createdAt: "2026-01-01T00:00:00.000Z", authorId: "helper" };
     const card = createThoughtCard({ ...origin, agentTurnId: forBob.agentTurnId, text: "secret of bob" });
     await engine.cards.putCards(P, [card]);
-    await engine.boxes.appendToBox(P, forAnn.outputBoxId, [card.card_id]);
+    await meddle(world.http.t, "appendToBox", [P, forAnn.outputBoxId, card.card_id]);
     expect((await send("agent ann", "POST", "/agents/helper/turns", go)).status).toBe(403);
     expect((await send("operator", "POST", "/agents/helper/turns", go)).status).toBe(202);
   });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { BOSS, PROJECT, startPmoWorld, WORKER } from "./pmo-world.ts";
 
 describe("targets", () => {
-  test("[UTP-11.2-3] reuse goes on in the agent's last output box while it is idle, in a fresh one while it is busy", async () => {
+  test("[UTP-11.2-3] [UTP-4.6-E5] reuse goes on in the agent's last output box while it is idle, in a fresh one while it is busy", async () => {
     await using world = await startPmoWorld();
     await world.engine.agents.upsertAgent(PROJECT, { agent_id: "w1", profile_name: "Worker" });
     const reuse = { ...WORKER, target_strategy: "reuse", target_ref: "w1" };
@@ -21,6 +21,20 @@ describe("targets", () => {
     await world.finish("w1");
     const queued = await world.takeWork("w1");
     expect(queued.agentTurnId).toBe(third.result.agent_turn_id);
+  });
+
+  test("[UTP-4.6-E5] reuse goes on in a new empty box when the last one was forgotten", async () => {
+    await using world = await startPmoWorld();
+    await world.engine.agents.upsertAgent(PROJECT, { agent_id: "w1", profile_name: "Worker" });
+    const reuse = { ...WORKER, target_strategy: "reuse", target_ref: "w1" };
+    const first = await world.call("delegate_async", reuse);
+    await world.finish("w1");
+    await world.finish(BOSS);
+    expect(await world.engine.retain({ seconds: 0 })).toMatchObject({ turns: 2 });
+    expect(await world.engine.boxes.loadBox(PROJECT, String(first.result.output_box_id))).toBeUndefined();
+    const second = await world.call("delegate_async", reuse);
+    expect(second.result.output_box_id).not.toBe(first.result.output_box_id);
+    expect(await world.engine.boxes.loadBox(PROJECT, String(second.result.output_box_id))).toMatchObject({ length: 0 });
   });
 
   test("[UTP-11.2-4] a clone is derived from its source and begins with its output", async () => {

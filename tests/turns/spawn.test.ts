@@ -159,11 +159,13 @@ test("[INV-I12-T1] a correlation is its asker's, for one agent: others may use t
 });
 
 describe("[UTP-6-1] [UTP-6.10-1] what is refused leaves nothing behind:", () => {
-  test("an unknown agent, source, box, lineage or project, an inactive agent, an empty instruction", async () => {
+  test("[UTP-4.6-E4] an unknown agent, source, box, lineage or project, an inactive agent, an empty instruction", async () => {
     await using t = await startTurnWorld();
     await addAgent(t, "sleeper");
     await meddle(t, "putAgentToSleep");
     await meddle(t, "addBareAgent", [t.projectId, POOL]);
+    await t.engine.projects.createProject({ project_id: "far", title: "Far", bootstrap: false }, "sys.test");
+    const theirs = await t.engine.boxes.createBox("far", []);
     const before = await fingerprint(t);
     const spawn = (more: object): Promise<string> => codeOf(t.engine.turns.spawn(asking(t, more)));
     expect(await spawn({ agentId: "nobody" })).toBe("not_found");
@@ -175,7 +177,7 @@ describe("[UTP-6-1] [UTP-6.10-1] what is refused leaves nothing behind:", () => 
     expect(await spawn({ projectId: "elsewhere" })).toBe("not_found");
     expect(await spawn({ context: { boxId: "no-box" } })).toBe("not_found");
     expect(await spawn({ context: { instruction: "x", inheritBoxIds: ["no-box"] } })).toBe("not_found");
-    expect(await spawn({ outputBoxId: "no-box" })).toBe("not_found");
+    for (const outputBoxId of ["no-box", theirs]) expect(await spawn({ outputBoxId })).toBe("not_found");
     expect(await spawn({ profileBoxId: "no-box" })).toBe("not_found");
     expect(await spawn({ context: { instruction: "  " } })).toBe("bad_request");
     expect(await spawn({ correlationId: "a\u0000b" })).toBe("bad_request");

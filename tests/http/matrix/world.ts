@@ -3,7 +3,7 @@
 
 import type { Role } from "@toolplane/engine";
 import { createThoughtCard } from "@toolplane/protocol/agents";
-import { resultFor, toolUpload } from "@toolplane/testkit";
+import { meddle, resultFor, toolUpload } from "@toolplane/testkit";
 import { type HttpStack, startHttpStack } from "../http-stack.ts";
 
 export const PROJECTS = ["demo", "other"] as const;
@@ -108,7 +108,7 @@ const seedShared = async (http: HttpStack, project: Project, owners: ReadonlyMap
       text: `about ${mark}`,
     });
     await engine.cards.putCards(project, [card]);
-    await engine.boxes.appendToBox(project, outputBoxId, [card.card_id]);
+    await meddle(http.t, "appendToBox", [project, outputBoxId, card.card_id]);
     // The next one cannot write into it before this one has ended.
     await http.send("POST", `/projects/${project}/turns/${helped.agentTurnId}/stop`, {});
   }

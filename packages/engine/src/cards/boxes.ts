@@ -1,21 +1,11 @@
-// Boxes: ordered lists of card ids, duplicates allowed.
-//   BX1. Appending is one statement under the box's row lock: no append is lost, and the order is one total order.
-//   BX2. Replacing and appending never mix: a reader sees the whole old list or the whole new one.
-//   BX3. A box of another project does not exist.
+// Boxes: ordered lists of card ids, duplicates allowed. They are made and read here; turns append to them (turns/write-turns.sql.ts).
+//   BX1. A box only grows: no statement replaces its list or takes a card out of it.
+//   BX2. A box of another project does not exist.
 
-import { type Card, distinctIds, showName, ToolplaneError } from "@toolplane/protocol";
+import { type Card, distinctIds, ToolplaneError } from "@toolplane/protocol";
 import type { Ground } from "../ports/ground.ts";
 import type { Queryer } from "../sql/database.ts";
-import {
-  APPEND_TO_BOX,
-  type BoxRow,
-  CLEAR_BOX,
-  CREATE_BOX,
-  FILL_BOX,
-  HAS_BOX,
-  LOCK_BOX,
-  READ_BOXES,
-} from "./boxes.sql.ts";
+import { type BoxRow, CREATE_BOX, READ_BOXES } from "./boxes.sql.ts";
 import type { CardStore } from "./card-store.ts";
 import { isPossibleId } from "./possible-id.ts";
 
@@ -52,12 +42,6 @@ export interface CreateBoxOptions {
 
 export interface Boxes {
   createBox(projectId: string, cardIds: readonly string[], options?: CreateBoxOptions): Promise<string>;
-  /** Replaces the list; `not_found` when the project has no such box. */
-  saveBox(projectId: string, boxId: string, cardIds: readonly string[], tx?: Queryer): Promise<void>;
-  /** Returns the new length; `not_found` when the project has no such box. */
-  appendToBox(projectId: string, boxId: string, cardIds: readonly string[], tx?: Queryer): Promise<number>;
-  /** The given box if the project has it, else a new empty one. */
-  ensureBox(projectId: string, boxId: string | null | undefined, tx?: Queryer): Promise<string>;
   loadBox(projectId: string, boxId: string, tx?: Queryer): Promise<Box | undefined>;
   /** The newest cards of a box that fit into an answer, oldest of them first; undefined when the project has no such box. */
   loadBoxCards(projectId: string, boxId: string, limit?: number): Promise<readonly Card[] | undefined>;
@@ -75,9 +59,6 @@ const MAX_BOX_BATCH = 100;
 const MAX_CARDS_AT_ONCE = 10_000;
 /** Cards of one answer, which is bounded in bytes as well. */
 const MAX_HYDRATED = 5_000;
-
-const missing = (boxId: string): ToolplaneError =>
-  new ToolplaneError("not_found", `box ${showName(boxId)} does not exist`);
 
 const refused = (message: string, detail: Readonly<Record<string, unknown>>): ToolplaneError =>
   new ToolplaneError("bad_request", message, { detail });
@@ -135,39 +116,12 @@ export const createBoxes = ({ db, ids, cards }: BoxesOptions): Boxes => {
     });
   };
 
-  const create = async (projectId: string, cardIds: readonly string[], options: CreateBoxOptions): Promise<string> => {
-    checkCardIds(cardIds);
-    const boxId = dashedUuid(ids.uuid());
-    await (options.tx ?? db).query(CREATE_BOX, [projectId, boxId, options.parentIds ?? [], cardIds]);
-    return boxId;
-  };
-
-  const replace = async (tx: Queryer, projectId: string, boxId: string, cardIds: readonly string[]): Promise<void> => {
-    const locked = await tx.query(LOCK_BOX, [projectId, boxId, cardIds.length]);
-    if (locked.length === 0) throw missing(boxId);
-    await tx.query(CLEAR_BOX, [projectId, boxId]);
-    await tx.query(FILL_BOX, [projectId, boxId, cardIds]);
-  };
-
   return {
-    createBox: (projectId, cardIds, options = {}) => create(projectId, cardIds, options),
-    async saveBox(projectId, boxId, cardIds, tx) {
+    async createBox(projectId, cardIds, { parentIds = [], tx = db } = {}) {
       checkCardIds(cardIds);
-      if (!isPossibleId(boxId)) throw missing(boxId);
-      if (tx === undefined) await db.transaction((own) => replace(own, projectId, boxId, cardIds));
-      else await replace(tx, projectId, boxId, cardIds);
-    },
-    async appendToBox(projectId, boxId, cardIds, tx = db) {
-      checkCardIds(cardIds);
-      if (!isPossibleId(boxId)) throw missing(boxId);
-      const [row] = await tx.query<{ length: number }>(APPEND_TO_BOX, [projectId, boxId, cardIds]);
-      if (row === undefined) throw missing(boxId);
-      return row.length;
-    },
-    async ensureBox(projectId, boxId, tx = db) {
-      const given = typeof boxId === "string" && isPossibleId(boxId) ? boxId : undefined;
-      if (given !== undefined && (await tx.query(HAS_BOX, [projectId, given])).length > 0) return given;
-      return create(projectId, [], { tx });
+      const boxId = dashedUuid(ids.uuid());
+      await tx.query(CREATE_BOX, [projectId, boxId, parentIds, cardIds]);
+      return boxId;
     },
     async loadBox(projectId, boxId, tx = db) {
       return (await read(projectId, [boxId], null, tx))[0];

@@ -1,7 +1,7 @@
 import { type Card, cardText, textContent } from "@toolplane/protocol";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { adHoc, openRegistryWorld, type RegistryWorld, sha256 } from "../../test/registry-world.ts";
+import { openRegistryWorld, type RegistryWorld, sha256 } from "../../test/registry-world.ts";
 import { sampleCard, sampleResult } from "../../test/sample-cards.ts";
 import { createCardStore } from "./card-store.ts";
 
@@ -245,7 +245,6 @@ describe("reading", () => {
       missingIds: [card.card_id],
       omittedIds: [],
     });
-    expect(await world.cards.verifyCard(B, card.card_id)).toBeUndefined();
     // and the same id may live in both, with contents of their own
     const theirs = sampleCard(B, { card_id: card.card_id, content: textContent("theirs") });
     await world.cards.putCards(B, [theirs]);
@@ -258,18 +257,6 @@ describe("reading", () => {
     const dead = sampleCard(A, { ttl_seconds: 0 });
     await world.cards.putCards(A, [card, dead]);
     expect(await world.cards.getCards(A, [card.card_id, dead.card_id])).toEqual([card]);
-  });
-
-  test("[INV-I7-E1] verify recomputes the hash and sees a text that was tampered with", async () => {
-    const card = sampleCard(A);
-    await world.cards.putCards(A, [card]);
-    const hash = sha256(cardText(card));
-    expect(await world.cards.verifyCard(A, card.card_id)).toEqual({ cardId: card.card_id, hash, intact: true });
-    await world.owner.query(adHoc("alter table cards.cards disable trigger cards_never_change"));
-    await world.ask("update cards.cards set body = replace(body, 'hello', 'hullo') where card_id = $1", [card.card_id]);
-    await world.owner.query(adHoc("alter table cards.cards enable trigger cards_never_change"));
-    expect(await world.cards.verifyCard(A, card.card_id)).toEqual({ cardId: card.card_id, hash, intact: false });
-    expect(await world.cards.verifyCard(A, "nobody")).toBeUndefined();
   });
 
   test("caps are the caller's to choose", async () => {

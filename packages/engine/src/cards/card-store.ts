@@ -20,8 +20,6 @@ import {
   type CardRow,
   type CardSize,
   PUT_CARDS,
-  READ_CARDS_OF_CALLS,
-  READ_LATEST_OF_STEP,
   READ_SIZES,
   type StoredBody,
 } from "./cards.sql.ts";
@@ -49,24 +47,6 @@ export interface CardBatch {
   readonly omittedIds: readonly string[];
 }
 
-export interface CardVerdict {
-  readonly cardId: string;
-  readonly hash: string;
-  /** The stored text still has its stored hash. */
-  readonly intact: boolean;
-}
-
-export interface CardFilter {
-  readonly stepId?: string | undefined;
-  readonly type?: string | undefined;
-}
-
-export interface StepCard {
-  readonly agentId: string;
-  readonly stepId: string;
-  readonly type: string;
-}
-
 export interface CardStore {
   putCards(projectId: string, cards: readonly unknown[], options?: PutCardsOptions): Promise<readonly CardRef[]>;
   getCards(projectId: string, ids: readonly (string | null | undefined)[], tx?: Queryer): Promise<readonly Card[]>;
@@ -74,11 +54,6 @@ export interface CardStore {
   firstThatFit(projectId: string, ids: readonly string[]): Promise<readonly string[]>;
   /** At most 100 distinct ids; each card once, in order of first mention; so many as fit into an answer. */
   getCardBatch(projectId: string, ids: readonly string[]): Promise<CardBatch>;
-  /** Calls' cards, unreported results included; newest first. */
-  getCardsOfCalls(projectId: string, toolCallIds: readonly string[], filter?: CardFilter): Promise<readonly Card[]>;
-  latestCardOfStep(projectId: string, wanted: StepCard): Promise<Card | undefined>;
-  /** Recomputes the hash of the stored text; undefined where the project has no such card. */
-  verifyCard(projectId: string, cardId: string): Promise<CardVerdict | undefined>;
 }
 
 export interface CardStoreOptions {
@@ -181,21 +156,6 @@ export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardSt
       const found = new Set(cards.map(({ card_id }) => card_id));
       const missingIds = fitting.filter((id) => !found.has(id));
       return { cards, missingIds, omittedIds: wanted.slice(fitting.length) };
-    },
-    async getCardsOfCalls(projectId, toolCallIds, filter = {}) {
-      const wanted = distinctIds(toolCallIds).filter(isPossibleId);
-      if (wanted.length > MAX_CARD_BATCH) throw tooMany("tool_call_ids", MAX_CARD_BATCH);
-      if (wanted.length === 0) return [];
-      const values = [projectId, wanted, filter.stepId ?? null, filter.type ?? null];
-      return readCards(await db.query<StoredBody>(READ_CARDS_OF_CALLS, values));
-    },
-    async latestCardOfStep(projectId, { agentId, stepId, type }) {
-      const [row] = await db.query<StoredBody>(READ_LATEST_OF_STEP, [projectId, agentId, stepId, type]);
-      return row === undefined ? undefined : readCard(row);
-    },
-    async verifyCard(projectId, cardId) {
-      const [row] = await readByIds(projectId, [cardId]);
-      return row === undefined ? undefined : { cardId, hash: row.hash, intact: sha256(row.body) === row.hash };
     },
   };
 };

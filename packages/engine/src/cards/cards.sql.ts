@@ -50,8 +50,6 @@ returning card_id`,
 };
 
 export interface StoredBody {
-  readonly card_id: string;
-  readonly hash: string;
   readonly body: string;
 }
 
@@ -67,7 +65,7 @@ export const bindCardKeys = keys.bind;
 export const READ_CARDS: Statement = {
   name: "cards.read",
   text: `
-select i.ord::int as ord, c.card_id, c.hash, c.body
+select i.ord::int as ord, c.body
   from ${keys.from}
   join cards.cards c on c.project_id = any (array[i.project_id]) and c.card_id = i.card_id
  where ${LIVE}`,
@@ -86,49 +84,4 @@ select c.card_id, octet_length(c.body) as bytes
   from unnest($2::text[]) as i (card_id)
  cross join lateral (select * from cards.cards x where x.project_id = $1 and x.card_id = i.card_id offset 0) c
  where ${LIVE}`,
-};
-
-// A call knows its two cards; a result that was written but not reported is found by the call it names. "offset 0" keeps
-// that a lookup: a plan made while there are no such results would read all of them ever after.
-const OF_CALLS = `
-named as (
-  select k.call_card_id as card_id from calls k
-  union
-  select k.result_card_id from calls k where k.result_card_id is not null
-  union
-  select c.card_id from calls k
-   cross join lateral (
-     select card_id from cards.cards where project_id = k.project_id and tool_call_id = k.tool_call_id and candidate offset 0) c
-)
-select c.card_id, c.hash, c.body
-  from named n
- cross join lateral (select * from cards.cards x where x.project_id = $1 and x.card_id = n.card_id offset 0) c
- where ${LIVE}`;
-
-/** $1 project, $2 call ids, $3 step or null, $4 type or null; newest first. */
-export const READ_CARDS_OF_CALLS: Statement = {
-  name: "cards.read-of-calls",
-  text: `
-with calls as materialized (
-  select k.project_id, k.tool_call_id, k.call_card_id, k.result_card_id
-    from unnest($2::text[]) as i (tool_call_id)
-   cross join lateral (select * from state.calls x where x.project_id = $1 and x.tool_call_id = i.tool_call_id offset 0) k
-),${OF_CALLS}
-   and ($3::text is null or c.step_id = $3) and ($4::text is null or c.type = $4)
- order by c.written_at desc, c.card_id desc`,
-};
-
-/** $1 project, $2 agent, $3 step, $4 type: the newest card of that type among the step's calls. */
-export const READ_LATEST_OF_STEP: Statement = {
-  name: "cards.read-latest-of-step",
-  text: `
-with calls as materialized (
-  select k.project_id, k.tool_call_id, k.call_card_id, k.result_card_id
-    from state.steps s
-   cross join lateral unnest(s.tool_call_ids) as i (tool_call_id)
-   cross join lateral (select * from state.calls x where x.project_id = $1 and x.tool_call_id = i.tool_call_id offset 0) k
-   where s.project_id = $1 and s.agent_id = $2 and s.step_id = $3
-),${OF_CALLS} and c.step_id = $3 and c.type = $4
- order by c.written_at desc, c.card_id desc
- limit 1`,
 };

@@ -41,6 +41,8 @@ said as (
       on conflict (project_id, card_id) do update set hash = excluded.hash where cards.hash <> excluded.hash
 )`,
   },
+  // `grown` takes one row for each box: an output box belongs to one open turn, and closeLedger writes it once. A second row for the
+  // same box would be lost. Its update holds the row of the box, so that appends of different turns follow each other.
   boxes: {
     letter: "b",
     columns: rows.boxes,

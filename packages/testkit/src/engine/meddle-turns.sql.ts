@@ -21,6 +21,9 @@ update state.turns set ended_at = now() - interval '2 days', agent_turn_id = age
 update state.inbox set rings = 2, ring_at = now() - interval '23 hours 50 minutes'
   where status = 'pending'`,
   ageTurns: "update state.turns set dispatched_at = now() - interval '10 years'",
+  appendToBox: `
+with box as (update cards.boxes set length = length + 1 where project_id = $1 and box_id = $2 returning length)
+insert into cards.box_cards (project_id, box_id, position, card_id) select $1, $2, length - 1, $3 from box`,
   breakFirstResult: `
 update state.inbox set context_headers = 'broken'
   where inbox_id = (select min(inbox_id)
