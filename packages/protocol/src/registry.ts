@@ -67,7 +67,7 @@ export {
   type ProvisionAction,
 } from "./tools/pmo-arguments.ts";
 export { type SchemaPath, walkSchema } from "./tools/schema-walk.ts";
-export { commandSubject, isExternalTool } from "./tools/target-subject.ts";
+export { commandSubject, isExternalTool, toolSubjectTemplate } from "./tools/target-subject.ts";
 export { parseTemplate, renderTemplate } from "./tools/template.ts";
 export {
   isToolName,

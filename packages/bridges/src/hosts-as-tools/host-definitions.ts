@@ -14,7 +14,7 @@ import {
   understandError,
 } from "@toolplane/protocol";
 import type { HostTool, RefusedHostTool } from "@toolplane/protocol/host";
-import { type CompileSchema, parseToolDefinition } from "@toolplane/protocol/registry";
+import { type CompileSchema, parseToolDefinition, toolSubjectTemplate } from "@toolplane/protocol/registry";
 
 export interface HostToolsOptions {
   /** The host's name. */
@@ -98,7 +98,7 @@ const defineOne = (
       tool_name: `${given.prefix ?? `${given.host}__`}${tool.name}`,
       description: tool.description,
       parameters: ownsSessionArgument ? withSessionArgument(tool.parameters) : tool.parameters,
-      target_subject: `cg.${PROTOCOL_VERSION}.{project_id}.{channel_id}.cmd.tool.${hostTarget(given.host)}.${tool.name}`,
+      target_subject: toolSubjectTemplate(hostTarget(given.host), tool.name),
       after_execution: "suspend",
       options: optionsOf(tool, offered, given),
     },

@@ -14,7 +14,7 @@ import {
   type ToolOptions,
   understandError,
 } from "@toolplane/protocol";
-import { type CompileSchema, parseToolDefinition } from "@toolplane/protocol/registry";
+import { type CompileSchema, parseToolDefinition, toolSubjectTemplate } from "@toolplane/protocol/registry";
 
 /** A tool as the server lists it: nothing of it has been checked. */
 export interface ListedMcpTool {
@@ -109,7 +109,7 @@ const defineOne = (
       tool_name: `${given.prefix ?? `${given.server}__`}${action}`,
       description: tool.description ?? "",
       parameters: schemaOf(tool),
-      target_subject: `cg.${PROTOCOL_VERSION}.{project_id}.{channel_id}.cmd.tool.${mcpTarget(given.server)}.${action}`,
+      target_subject: toolSubjectTemplate(mcpTarget(given.server), action),
       after_execution: "suspend",
       options: optionsOf(tool, given),
     },

@@ -1,6 +1,7 @@
 // From one operation of a document to one tool definition. The definition holds all that the executor needs.
 
-import { badRequest, isRecord, type JsonObject, type JsonValue, PROTOCOL_VERSION } from "@toolplane/protocol";
+import { badRequest, isRecord, type JsonObject, type JsonValue } from "@toolplane/protocol";
+import { toolSubjectTemplate } from "@toolplane/protocol/registry";
 import { leadsUpwards } from "../http/path-rules.ts";
 import type { HttpAuth } from "../http/plan-auth.ts";
 import { isJsonType } from "../http/write-body.ts";
@@ -128,7 +129,7 @@ export const defineOperation = (
     tool_name: toolName,
     description: describeOperation(operation),
     parameters: parametersSchema(argumentsOf(planned, body, bodyName), converter),
-    target_subject: `cg.${PROTOCOL_VERSION}.{project_id}.{channel_id}.cmd.tool.openapi.${toolName}`,
+    target_subject: toolSubjectTemplate("openapi", toolName),
     after_execution: "suspend",
     options: {
       ...(IDEMPOTENT.has(method) ? { retry: "safe" } : {}),

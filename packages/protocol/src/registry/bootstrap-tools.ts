@@ -2,6 +2,7 @@
 // They go through the same registration as any other definition (`internal: true`), so they are uploads, not rows.
 
 import type { JsonObject } from "../json/json-value.ts";
+import { toolSubjectTemplate } from "../tools/target-subject.ts";
 import type { PmoToolName } from "../tools/tool-name.ts";
 import { DEFAULT_FORK_JOIN_TASKS } from "./project-limits.ts";
 
@@ -108,8 +109,6 @@ export interface BootstrapOptions {
   readonly forkJoinTasks?: number | undefined;
 }
 
-const PLACEHOLDERS = "{project_id}.{channel_id}";
-
 export const bootstrapTools = ({
   version,
   bundledTarget,
@@ -119,7 +118,7 @@ export const bootstrapTools = ({
     tool_name: name,
     description,
     parameters,
-    target_subject: `cg.${version}.${PLACEHOLDERS}.cmd.sys.pmo.internal.${name}`,
+    target_subject: `cg.${version}.{project_id}.{channel_id}.cmd.sys.pmo.internal.${name}`,
     after_execution: "suspend",
     // A repeated call finds what it made the first time, so a manager that dies costs only time.
     options: { retry: "safe", ...options },
@@ -128,7 +127,7 @@ export const bootstrapTools = ({
     tool_name: "emit_marker",
     description: "Mark the current answer for the user interface as a recommendation that can be adopted.",
     parameters: closed({ marker_type: text("The kind of marker") }, []),
-    target_subject: `cg.${version}.${PLACEHOLDERS}.cmd.tool.${bundledTarget}.emit_marker`,
+    target_subject: toolSubjectTemplate(bundledTarget, "emit_marker", version),
     after_execution: "suspend",
     options: { args: { fixed: { marker_type: "adoptable_recommendation" } }, retry: "safe" },
   },

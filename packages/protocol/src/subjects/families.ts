@@ -34,7 +34,7 @@ const build = (
   rest: Pick<Subject, "target" | "suffix">,
 ): string => formatSubject({ version, projectId, channelId, category, component, ...rest });
 
-/** F2; `action` may be several tokens. */
+/** F2 for a tool without a definition, as test kits spell it; the plane uses `commandSubject`. `action` may be several tokens. */
 export const toolCommandSubject = (scope: SubjectScope, target: string, action: string): string =>
   build(scope, "cmd", "tool", { target, suffix: action });
 

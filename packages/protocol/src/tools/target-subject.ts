@@ -2,7 +2,7 @@
 // parses it again with the caller's ids, so that no id can lead a command out of its project.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
-import { formatSubject, type Subject } from "../subjects/subject.ts";
+import { formatSubject, PROTOCOL_VERSION, type Subject } from "../subjects/subject.ts";
 import { expandSubjectTemplate, parseToolTarget, type TemplateIds } from "../subjects/target-template.ts";
 import type { ToolDefinition } from "./definition.ts";
 import { isReservedToolName } from "./tool-name.ts";
@@ -63,6 +63,10 @@ export const commandSubject = (definition: Pick<ToolDefinition, "target_subject"
   }
   return formatSubject(subject);
 };
+
+/** The `target_subject` of a tool that the service of a target runs; project and channel are filled in for each call. */
+export const toolSubjectTemplate = (target: string, action: string, version: string = PROTOCOL_VERSION): string =>
+  `cg.${version}.{project_id}.{channel_id}.cmd.tool.${target}.${action}`;
 
 /** Whether the management API shows a definition and lets it be deleted: built-in names and engine subjects are hidden. */
 export const isExternalTool = (definition: Pick<ToolDefinition, "tool_name" | "target_subject">): boolean => {

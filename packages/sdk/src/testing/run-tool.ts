@@ -9,8 +9,8 @@ import {
   isRecord,
   type JsonObject,
   type JsonValue,
-  PROTOCOL_VERSION,
   ToolplaneError,
+  toolCommandSubject,
 } from "@toolplane/protocol";
 import type { ServiceResult, ToolGateway } from "../gateway/gateway.ts";
 import { type Clock, systemClock } from "../ports/clock.ts";
@@ -56,7 +56,7 @@ const commandFor = (tool: Tool, args: JsonObject, { agent = "sys.test", attempt 
     argsEnvs: tool.options.envs,
   });
   return {
-    subject: `cg.${PROTOCOL_VERSION}.${PROJECT}.public.cmd.tool.${TARGET}.${tool.name}`,
+    subject: toolCommandSubject({ projectId: PROJECT, channelId: "public" }, TARGET, tool.name),
     headers: {
       [HEADERS.projectId]: PROJECT,
       [HEADERS.channelId]: "public",

@@ -14,7 +14,7 @@ import {
   ToolplaneError,
   UsageError,
 } from "@toolplane/protocol";
-import { parseToolDefinition, parseToolName } from "@toolplane/protocol/registry";
+import { parseToolDefinition, parseToolName, toolSubjectTemplate } from "@toolplane/protocol/registry";
 import type { Log } from "../ports/log.ts";
 import type { ToolCall } from "../runner/executor.ts";
 import { type ArgumentsOf, type ParametersSchema, readParameters, type ToolParameters } from "./parameters.ts";
@@ -118,7 +118,7 @@ export const definitionOf = (tool: Tool, { projectId, target }: DefinitionPlace)
       tool_name: tool.name,
       description: tool.description,
       parameters: tool.parameters,
-      target_subject: `cg.${PROTOCOL_VERSION}.{project_id}.{channel_id}.cmd.tool.${parseToken(target, "target")}.${tool.name}`,
+      target_subject: toolSubjectTemplate(parseToken(target, "target"), tool.name),
       after_execution: tool.afterExecution,
       options: tool.options,
     },

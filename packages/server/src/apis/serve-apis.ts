@@ -6,6 +6,7 @@ import { checkHttpDefinition, createHttpExecutor } from "@toolplane/bridges";
 import { createEgress, type Egress } from "@toolplane/egress";
 import type { AllowedOrigin } from "@toolplane/egress/policy";
 import { PROTOCOL_VERSION, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
+import { toolSubjectTemplate } from "@toolplane/protocol/registry";
 import type { ToolService } from "@toolplane/sdk";
 import { type ServiceMeans, serveAcross } from "../gateway/serve-across.ts";
 import type { EnvSource } from "../secrets/env-grants.ts";
@@ -47,7 +48,7 @@ const API_OPTIONS = ["openapi", "jina", "timeout_s", "timeout"] as const;
 const withoutService = (key: (typeof API_OPTIONS)[number], name: string): string => {
   const only = `options.${key} works only for tools of the target ${API_TARGET}`;
   if (key === "timeout_s" || key === "timeout") return `${only}: use options.timeout_seconds`;
-  const subject = `cg.${PROTOCOL_VERSION}.{project_id}.{channel_id}.cmd.tool.${API_TARGET}.${name}`;
+  const subject = toolSubjectTemplate(API_TARGET, name);
   return `${only}: set target_subject to ${subject}, or leave options.${key} out`;
 };
 

@@ -1,6 +1,7 @@
 // The tools that come with the server, and the definitions a new project gets of them.
 
-import { type JsonObject, PROTOCOL_VERSION } from "@toolplane/protocol";
+import type { JsonObject } from "@toolplane/protocol";
+import { toolSubjectTemplate } from "@toolplane/protocol/registry";
 import type { Tool } from "@toolplane/sdk";
 import { createContextMerge } from "./context-merge.ts";
 import { echo } from "./echo.ts";
@@ -20,7 +21,7 @@ export const bundledDefinitions = (): readonly JsonObject[] => [
     tool_name: tool.name,
     description: tool.description,
     parameters: tool.parameters,
-    target_subject: `cg.${PROTOCOL_VERSION}.{project_id}.{channel_id}.cmd.tool.${BUNDLED_TARGET}.${tool.name}`,
+    target_subject: toolSubjectTemplate(BUNDLED_TARGET, tool.name),
     after_execution: tool.afterExecution,
     options: tool.options as JsonObject,
   })),

@@ -4,7 +4,8 @@
 
 import { planAnswer, readAnswer } from "@toolplane/bridges";
 import type { Egress } from "@toolplane/egress";
-import { type JsonObject, PROTOCOL_VERSION, ToolplaneError } from "@toolplane/protocol";
+import { type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { toolSubjectTemplate } from "@toolplane/protocol/registry";
 import type { Executor, ToolProfile, ToolService } from "@toolplane/sdk";
 import { type ServiceMeans, serveAcross } from "../gateway/serve-across.ts";
 
@@ -26,7 +27,7 @@ export const httpGetDefinition = (): JsonObject => ({
     required: ["url"],
     additionalProperties: false,
   },
-  target_subject: `cg.${PROTOCOL_VERSION}.{project_id}.{channel_id}.cmd.tool.${HTTP_GET_TARGET}.${HTTP_GET}`,
+  target_subject: toolSubjectTemplate(HTTP_GET_TARGET, HTTP_GET),
   after_execution: "suspend",
   options: { retry: "safe", timeout_seconds: TIMEOUT_SECONDS },
 });
