@@ -172,8 +172,8 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-// Long enough for a garbage collection or a slow network, short enough that a dead service is noticed while its caller
-// still waits; heartbeats come three times as often.
+// Of a service on a call, and of a worker on a turn. Long enough for a garbage collection or a slow network, short enough that a dead
+// service is noticed while its caller still waits; heartbeats come three times as often.
 const LEASE_SECONDS = 15;
 const MAX_ATTEMPTS = 5;
 // Children of a batch that are made or stopped at once, if that leaves half of the connections to others.
@@ -191,6 +191,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     faults = noFaults,
     ids = createIds(),
     caps = DEFAULT_CARD_CAPS,
+    leaseSeconds = LEASE_SECONDS,
   } = options;
   const { role, applied } = await migrate(options.connection, options.migrationConnection);
   if (applied.length > 0) log.info("migrations were applied to the database", { migrations: applied });
@@ -228,7 +229,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const agents = createAgents({ ...ground, profiles });
   const definitions = createDefinitions({ ...ground, compile: schemas.compile });
   const limits = createLimits({ ...ground, definitions, maxOpen: options.maxOpenCalls });
-  const calls = createCalls({ ...ground, ...limits, definitions, leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS });
+  const calls = createCalls({ ...ground, ...limits, definitions, leaseSeconds });
   const { settlements, places } = calls;
   const delegation = createDelegation(ground);
   const turns = createTurns({
@@ -238,6 +239,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     settlements,
     places,
     options: options.turns,
+    leaseSeconds,
     // With a bus beside the database, the project manager learns of ended tasks by their events.
     follow: carrier === undefined ? (turn) => batches.follow(turn) : undefined,
   });

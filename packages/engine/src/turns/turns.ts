@@ -23,7 +23,7 @@ import { AWAIT_HEADS, bindAgents } from "./turns.sql.ts";
 import { createWorkClaims } from "./work-claims.ts";
 
 export interface TurnsOptions {
-  /** How long a worker may be silent before its work is offered to others. */
+  /** How long a worker may be silent before its work is offered to others; as long as a service unless given. */
   readonly claimSeconds?: number | undefined;
   /** How often the work on one row may lose its worker before the turn is given up. */
   readonly maxClaims?: number | undefined;
@@ -37,12 +37,11 @@ export interface TurnsOptions {
 
 export type TurnsDeps = Omit<CommitDeps & EndDeps, "claimSeconds" | "ended"> & {
   readonly options?: TurnsOptions | undefined;
+  readonly leaseSeconds: number;
   /** Called for every turn that ended here, after the callers that wait for it. */
   readonly follow?: ((turn: EndedKey) => void) | undefined;
 };
 
-// As for leases of tools: long enough for a garbage collection, short enough that people do not notice a dead worker.
-const CLAIM_SECONDS = 15;
 // A turn that killed its worker this often will do so again.
 const MAX_CLAIMS = 5;
 // As for calls that no service starts: a day.
@@ -59,7 +58,7 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     watch.ended(turn);
     given.follow?.(turn);
   };
-  const deps = { ...given, claimSeconds: options.claimSeconds ?? CLAIM_SECONDS, ended };
+  const deps = { ...given, claimSeconds: options.claimSeconds ?? given.leaseSeconds, ended };
   const claims = createWorkClaims(deps);
   const unheard = createGiveBack({ clock: deps.clock, forSeconds: deps.claimSeconds, ask: claims.release });
   const { giveBack } = unheard;
