@@ -43,6 +43,7 @@ export {
   ERROR_TABLE,
   type ErrorCode,
   isErrorCode,
+  mayHelp,
 } from "./errors/error-table.ts";
 export { didYouMean, nearest } from "./errors/nearest.ts";
 export { parseWith } from "./errors/parse-with.ts";

@@ -2,14 +2,15 @@
 //   RP1. Only a tool that says `retry: safe`, only under a lease, and only for results given in one step: a card that was written stands.
 //   RP2. The codes of the policy decide; without them what the error table or the tool itself calls retryable.
 //   RP3. The pause grows from `backoff_seconds`, twice as long each time, and is never shorter than the other side asked for.
+//        The statement computes it (`PAUSE` in retry.sql.ts), because the database counts the attempts.
 
-import { ERROR_TABLE, isErrorCode, isRecord, type RetryPolicy } from "@toolplane/protocol";
+import { isRecord, mayHelp, type RetryPolicy } from "@toolplane/protocol";
 import type { CallFacts } from "./call.ts";
 import type { GivenResult } from "./plan-settlement.ts";
 
 export interface RetryPlan {
   readonly code: string;
-  readonly attempts: number;
+  readonly maxAttempts: number;
   readonly backoffSeconds: number;
   readonly maxBackoffSeconds: number;
   /** What the other side asked for. */
@@ -17,12 +18,6 @@ export interface RetryPlan {
 }
 
 const FAILED: ReadonlySet<unknown> = new Set(["failed", "timeout"]);
-
-const allows = ({ codes }: RetryPolicy, code: string, retryable: unknown): boolean => {
-  if (codes !== undefined) return codes.includes(code);
-  if (typeof retryable === "boolean") return retryable;
-  return isErrorCode(code) && ERROR_TABLE[code].retry !== "never";
-};
 
 const askedSeconds = (error: Readonly<Record<string, unknown>>): number => {
   const detail = isRecord(error.detail) ? error.detail : {};
@@ -41,10 +36,10 @@ export const planRetry = (
   if (policy === undefined || !facts.retrySafe || !FAILED.has(given.status)) return undefined;
   const error = isRecord(given.error) ? given.error : {};
   const code = typeof error.code === "string" ? error.code : "unknown_error";
-  if (!allows(policy, code, error.retryable)) return undefined;
+  if (!(policy.codes?.includes(code) ?? mayHelp(code, error.retryable))) return undefined;
   return {
     code,
-    attempts: policy.attempts,
+    maxAttempts: policy.attempts,
     backoffSeconds: policy.backoff_seconds,
     maxBackoffSeconds: policy.max_backoff_seconds ?? LONGEST_SECONDS,
     retryAfterSeconds: Math.min(askedSeconds(error), LONGEST_SECONDS),

@@ -14,7 +14,7 @@ const RETRY_COLUMNS = {
   toolCallId: text(),
   leaseId: text(),
   code: text(),
-  attempts: given<number>("integer"),
+  maxAttempts: given<number>("integer"),
   backoffSeconds: seconds(),
   maxBackoffSeconds: seconds(),
   retryAfterSeconds: seconds(),
@@ -31,6 +31,7 @@ export interface RetriedRow {
   readonly gated: boolean;
 }
 
+/** RP3. `e.attempts` is how often the call was started, so the first pause is `backoff_seconds`. */
 const PAUSE = `make_interval(secs => greatest(e.retry_after_seconds,
   least(e.max_backoff_seconds, e.backoff_seconds * power(2, least(e.attempts - 1, 60)))))`;
 
@@ -44,7 +45,7 @@ with ended as materialized (
    cross join lateral (
      select * from state.live_calls q
       where q.project_id = i.project_id and q.tool_call_id = i.tool_call_id and q.status = 'running' and q.lease_id = i.lease_id
-        and q.attempts < i.attempts and q.standing_card_id is null
+        and q.attempts < i.max_attempts and q.standing_card_id is null
         for update) c
 ),
 kept as (

@@ -79,3 +79,10 @@ export const ERROR_CODES = Object.keys(ERROR_TABLE) as readonly ErrorCode[];
 
 export const isErrorCode = (value: unknown): value is ErrorCode =>
   typeof value === "string" && Object.hasOwn(ERROR_TABLE, value);
+
+/**
+ * Whether another attempt of a safe tool may help: what the tool says of its error, else the table. `later` and `unsafe` both let a safe tool
+ * try again; for a code of the tool's own, the tool must say `retryable`.
+ */
+export const mayHelp = (code: string, retryable: unknown): boolean =>
+  typeof retryable === "boolean" ? retryable : isErrorCode(code) && ERROR_TABLE[code].retry !== "never";

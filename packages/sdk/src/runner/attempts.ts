@@ -2,7 +2,7 @@
 //   AT1. Only a tool declared `retry: safe` is tried again, and never after its deadline, a cancellation or a lost lease.
 //   AT2. When a tool ignores its signal, the runner stops waiting for it: its slot is free, and its late result is dropped.
 
-import { type Backoff, backoff, ERROR_TABLE, type ErrorEnvelope, isErrorCode } from "@toolplane/protocol";
+import { type Backoff, backoff, type ErrorEnvelope, mayHelp } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
 import { type UnderstoodError, understandToolError } from "../tools/tool-error.ts";
@@ -28,13 +28,9 @@ export type AttemptPlan =
 /** Tools call other systems; those need longer to recover than a dropped connection. */
 const TOOL_BACKOFF: Backoff = { first: 250, longest: 10_000 };
 
-/** `later` and `unsafe` both let a safe tool try again; for a code of the tool's own, the tool must say `retryable`. */
-const adviceAllows = (code: string, retryable: boolean | undefined): boolean =>
-  retryable ?? (isErrorCode(code) && ERROR_TABLE[code].retry !== "never");
-
 export const planAttempt = (failed: FailedAttempt, random: Random): AttemptPlan => {
   if (failed.retry !== "safe") return { again: false, because: "unsafe" };
-  if (!adviceAllows(failed.code, failed.retryable)) return { again: false, because: "advice" };
+  if (!mayHelp(failed.code, failed.retryable)) return { again: false, because: "advice" };
   if (failed.attempt >= failed.maxAttempts) return { again: false, because: "attempts" };
   const waitMs = Math.max(backoff(TOOL_BACKOFF, failed.attempt, random), failed.retryAfterMs ?? 0);
   return failed.now + waitMs >= failed.deadline ? { again: false, because: "deadline" } : { again: true, waitMs };
