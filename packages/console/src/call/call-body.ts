@@ -4,10 +4,11 @@ import type { ListedCall } from "../calls/call-rows.ts";
 
 export interface LeaseBody {
   readonly attempt: number;
-  readonly holder: string;
+  readonly holder: string | null;
   readonly started_at: string | null;
   readonly ended_at: string | null;
   readonly ended: string | null;
+  readonly error_code?: string | null;
 }
 
 /** Further ways to show a result, made by the tool. */
@@ -25,8 +26,8 @@ export interface CallBody extends ListedCall {
   readonly step_id: string;
   readonly channel_id: string;
   readonly target: string;
-  readonly tool_version: number | null;
-  readonly definition_hash: string | null;
+  readonly tool_version: number;
+  readonly definition_hash: string;
   readonly retry_safe: boolean;
   readonly lease: { readonly holder: string; readonly expires_at: string | null } | null;
   readonly leases?: readonly LeaseBody[];

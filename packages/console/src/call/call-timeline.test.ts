@@ -38,6 +38,11 @@ describe("the timeline of a call", () => {
     ]);
   });
 
+  test("an attempt without the name of its service is told without one", () => {
+    const nameless = { ...lease(1, 0, 1_000, "settled"), holder: null };
+    expect(planTimeline({ ...call, leases: [nameless] }, NOW).stretches[0]?.note).toBe("a service gave its result");
+  });
+
   test.each([
     ["queued", "waits"],
     ["awaiting_approval", "waits for a person"],

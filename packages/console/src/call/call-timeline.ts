@@ -79,7 +79,7 @@ export const planTimeline = (call: TimedCall, nowMs: number, resumedAt?: string 
       label: `attempt ${lease.attempt} runs`,
       kind: "run",
       tone: isGood ? "good" : isBad || (lease.ended === "settled" && call.status === "failed") ? "bad" : "busy",
-      note: `${lease.holder}${lease.ended === null ? "" : ` ${ENDS[lease.ended] ?? lease.ended}`}`,
+      note: `${lease.holder ?? "a service"}${lease.ended === null ? "" : ` ${ENDS[lease.ended] ?? lease.ended}`}`,
       fromMs: from,
       toMs: to,
       isOpen: ended === undefined && settled === undefined,
