@@ -7,8 +7,8 @@ import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Field } from "../parts/field.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
+import { ROLES } from "../session/session.tsx";
 
-const ROLES = ["operator", "viewer", "agent", "tool", "admin"] as const;
 const TTLS = [
   ["86400", "a day"],
   ["2592000", "30 days"],

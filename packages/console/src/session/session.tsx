@@ -3,7 +3,9 @@
 import { createContext, useContext } from "react";
 import { request } from "../api/request.ts";
 
-export type Role = "admin" | "operator" | "agent" | "tool" | "viewer";
+/** In the order in which forms offer them. */
+export const ROLES = ["operator", "viewer", "agent", "tool", "admin"] as const;
+export type Role = (typeof ROLES)[number];
 
 export interface Who {
   readonly role: Role;
