@@ -5,7 +5,7 @@
 import { setImmediate as breathe } from "node:timers/promises";
 import type { CallAnswer, Engine } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
-import { callAnswer, resultCards } from "../routes/call-body.ts";
+import { callAnswer, resultCards } from "./call-body.ts";
 
 export type ItemOutcome = CallAnswer | ToolplaneError;
 

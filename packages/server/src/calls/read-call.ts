@@ -5,7 +5,7 @@ import { type CallKey, type Engine, isSettled, type Role } from "@toolplane/engi
 import { tryParseViews, VIEWS_KEY } from "@toolplane/protocol";
 import type { BodyOf } from "../http/answers.ts";
 import { OPERATORS } from "../http/route.ts";
-import { callDetail, type callDetailBody, decisionBody, leasesBody } from "../routes/call-body.ts";
+import { callDetail, type callDetailBody, decisionBody, leasesBody } from "./call-body.ts";
 import { parametersOf, planShownArguments } from "./shown-arguments.ts";
 
 export interface CallReading {

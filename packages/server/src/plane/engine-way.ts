@@ -4,6 +4,7 @@
 import type { Actor, CallAnswer, Engine } from "@toolplane/engine";
 import type { Card } from "@toolplane/protocol";
 import { type Body, jsonOf, type RawEvent, type Way } from "@toolplane/sdk/client";
+import { callAnswer, resultCards } from "../calls/call-body.ts";
 import { makeCall, parseCall } from "../calls/make-call.ts";
 import { readCall } from "../calls/read-call.ts";
 import { openFeed } from "../events/feed.ts";
@@ -12,7 +13,6 @@ import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import { API_ACTOR } from "../http/caller-agent.ts";
 import { createOwn } from "../http/own.ts";
 import type { Caller } from "../http/route.ts";
-import { callAnswer, resultCards } from "../routes/call-body.ts";
 import { parseAsk, planAsk } from "../turns/plan-ask.ts";
 import { askedDetail, readTurn } from "../turns/turn-body.ts";
 import type { PlaneProcesses } from "../up/plane-processes.ts";

@@ -6,6 +6,17 @@ import { z } from "zod";
 import type { ItemOutcome } from "../calls/batch-answers.ts";
 import { streamBatchList } from "../calls/batch-list.ts";
 import { streamBatch } from "../calls/batch-stream.ts";
+import {
+  batchItemBody,
+  batchLineBody,
+  CALL_STATUSES,
+  callAnswer,
+  callAnswerBody,
+  callDetail,
+  callDetailBody,
+  callBody as callShape,
+  resultCards,
+} from "../calls/call-body.ts";
 import { type Asked, type CallBody, callBody, MAX_WAIT_SECONDS, makeCall, parseCall } from "../calls/make-call.ts";
 import { readCall } from "../calls/read-call.ts";
 import { actorOf, personOf } from "../http/actor-of.ts";
@@ -29,17 +40,6 @@ import {
 import { cutReader } from "../http/readers.ts";
 import { CALLERS, LARGE_BODY_BYTES, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
 import { explainCall, explanationBody } from "../why/explain-call.ts";
-import {
-  batchItemBody,
-  batchLineBody,
-  CALL_STATUSES,
-  callAnswer,
-  callAnswerBody,
-  callDetail,
-  callDetailBody,
-  callBody as callShape,
-  resultCards,
-} from "./call-body.ts";
 
 /** A client sends fewer at once; more would hold up the requests of others while they are read. */
 const MAX_BATCH = 512;

@@ -4,11 +4,11 @@
 import { cursorOf, type Engine, keyOfCursor, notThere, type TurnView } from "@toolplane/engine";
 import { distinctIds, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
+import { callBody, callDetail } from "../calls/call-body.ts";
 import { type StoredCard, storedCardBody } from "../cards/card-body.ts";
 import { showCards } from "../cards/shown-cards.ts";
 import { type BodyOf, text, textOrNull } from "../http/answers.ts";
 import type { Own } from "../http/own.ts";
-import { callBody, callDetail } from "../routes/call-body.ts";
 import { stepBody, stepFields, turnBody, turnShape } from "./turn-body.ts";
 
 export const turnExportBody = z
