@@ -1,10 +1,7 @@
-// The public face of @toolplane/engine: named exports only, one block per noun.
+// The public face of @toolplane/engine: named exports only, in the order of their files.
 
-// approvals
 export type { Decision, WaitingCall } from "./approvals/approvals.ts";
-// audit
 export type { Actor, AuditEntry } from "./audit/audit.ts";
-// batches
 export {
   type BatchTaskAsk,
   type BatchView,
@@ -15,9 +12,7 @@ export {
 export type { ListedBatch } from "./batches/batch-reads.ts";
 export type { Batches } from "./batches/batches.ts";
 export { batchHolder } from "./batches/open-batch.ts";
-// bus
 export { createAlarm } from "./bus/alarm.ts";
-// calls
 export {
   type CallFacts,
   type CallKey,
@@ -33,7 +28,6 @@ export type { HeldCall } from "./calls/park.ts";
 export type { SeenService } from "./calls/seen-services.ts";
 export type { Settled } from "./calls/settle.ts";
 export type { LeasedCall } from "./calls/take-calls.ts";
-// cards and boxes
 export type { JudgeCommand } from "./carrier/carriage.ts";
 export type { Carrier } from "./carrier/carrier.ts";
 export type { ServedTarget } from "./carrier/plan-durables.ts";
@@ -41,35 +35,25 @@ export { createCoalescer } from "./coalescer/coalescer.ts";
 export { readInTurns } from "./coalescer/in-turns.ts";
 export { createRota, type Rota } from "./coalescer/rota.ts";
 export { roughBytes } from "./coalescer/rough-bytes.ts";
-// dead letters, watchdog, retention
 export type { DeadLetter } from "./dead-letters/dead-letters.ts";
-// delegation
 export type {
   AgentWrite,
   DelegatedTurn,
   Parties,
   Party,
 } from "./delegation/delegation.ts";
-// engine
 export { createEngine, type Engine, type EngineOptions, type ServingAgents, sha256 } from "./engine.ts";
 export type { HeldBack } from "./gates/gates.ts";
 export type { LimitState } from "./gates/limit-reads.ts";
-// history
 export { notThere } from "./history/tombstones.ts";
-// lineage
 export type { ExecutionEdgeRow, HeadStateRow, IdentityEdgeRow, StepStateRow } from "./lineage/lineage.ts";
-// logins
 export type { BegunSession, BrowserSession } from "./logins/logins.ts";
-// outbox
 export type { WaitingCommand } from "./outbox/waiting-command.ts";
 export { OWNED_KINDS, type OwnedKind } from "./ownership/ownership.ts";
-// ports
 export type { CallChange, CallNews, CallObserver } from "./ports/call-observer.ts";
 export { type Clock, systemClock } from "./ports/clock.ts";
 export { createIds, derivedUuid, type Ids } from "./ports/ids.ts";
 export { type Log, type LogFields, silentLog } from "./ports/log.ts";
-// ownership
-// registry
 export type { Agents } from "./registry/agents.ts";
 export type { CompiledDefinition } from "./registry/definition-cache.ts";
 export { createSchemaCompiler } from "./registry/json-schema.ts";
@@ -80,25 +64,18 @@ export type { RegisteredProject } from "./registry/projects.ts";
 export type { ToolName } from "./registry/tool-outlines.ts";
 export type { PendingVersion, RegisteredTool } from "./registry/tool-view.ts";
 export type { RetentionPolicy } from "./retention/retention.ts";
-// storage
 export type { Queryer } from "./sql/database.ts";
 export { isAway } from "./sql/database-error.ts";
-// stats
 export type { PlaneDepths } from "./stats/plane-depths.ts";
 export type { ToolUsage } from "./stats/tool-usage.ts";
-
-// threads
 export { createFairLine } from "./threads/fair-line.ts";
 export { createThreads, type Threads } from "./threads/threads.ts";
-// tokens
 export { actorOfToken, isTokenActor } from "./tokens/token-actor.ts";
 export type { TokenWatch } from "./tokens/token-ends.ts";
 export { ROLES, type Role, type Token, type Tokens } from "./tokens/tokens.ts";
-// traces
 export type { Trace } from "./traces/traces.ts";
 export type { PoolServer } from "./turns/agent-bells.ts";
 export type { ListedBoxes, LongCard, LongReading, TurnBoxes, TurnBoxesAsk } from "./turns/listed-boxes.ts";
-// turns
 export type {
   Advanced,
   AgentKey,
@@ -117,6 +94,5 @@ export { stepIdOf } from "./turns/turn.ts";
 export { BOX_TAIL, fillBoxes, longIn } from "./turns/turn-boxes.ts";
 export { uiOutcome } from "./turns/ui-ack.ts";
 export type { LineUnderWay } from "./webhooks/deliveries.sql.ts";
-// webhooks
 export { ENDS_OF_CALL, WEBHOOK_EVENTS } from "./webhooks/plan-delivery.ts";
 export type { ClaimedDelivery, Delivery, DeliveryOutcome, EventReader, Webhook } from "./webhooks/webhooks.ts";
