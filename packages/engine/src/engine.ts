@@ -51,7 +51,7 @@ import { createProjects, type Projects } from "./registry/projects.ts";
 import { createSchemaChecks, type SchemaChecks } from "./registry/schema-checks.ts";
 import { type CheckTool, createTools, type Tools } from "./registry/tools.ts";
 import { createRetention, type Forgotten, type RetentionPolicy } from "./retention/retention.ts";
-import { createDatabase, type Database } from "./sql/database.ts";
+import { createDatabase, type Database, DEFAULT_CONNECTIONS } from "./sql/database.ts";
 import { migrate } from "./sql/migrate.ts";
 import { createPlaneDepths, type PlaneDepths } from "./stats/plane-depths.ts";
 import { DATABASE_NOW } from "./stats/stats.sql.ts";
@@ -178,7 +178,6 @@ const LEASE_SECONDS = 15;
 const MAX_ATTEMPTS = 5;
 // Children of a batch that are made or stopped at once, if that leaves half of the connections to others.
 const BATCH_LANES = 8;
-const DEFAULT_CONNECTIONS = 10;
 const STUCK_AFTER_MS = 30_000;
 
 // In one step: a call is hashed seven times, and a hash object costs as much again as the hash.

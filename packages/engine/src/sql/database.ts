@@ -81,6 +81,9 @@ const ANSWER_GRACE_MS = 5_000;
 // would keep its rows locked; the server releases them after this time.
 const IDLE_IN_TRANSACTION_MS = 10_000;
 
+/** Every connection is a process of PostgreSQL. Few are enough, because the hot paths share statements. */
+export const DEFAULT_CONNECTIONS = 10;
+
 export const createDatabase = (options: DatabaseOptions): Database => {
   const { statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
   const settings = [...SESSION, ...PLANNER, ...(options.role === undefined ? [] : [`role=${options.role}`])];
@@ -92,7 +95,7 @@ export const createDatabase = (options: DatabaseOptions): Database => {
   };
   const pool = new pg.Pool({
     ...config,
-    max: options.maxConnections ?? 10,
+    max: options.maxConnections ?? DEFAULT_CONNECTIONS,
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,

@@ -15,7 +15,7 @@ export interface AdmissionLimits {
   readonly inLine: number;
 }
 
-/** The pool has ten connections: four are left for what calls are made of. */
+/** Fewer than the connections of the pool (`DEFAULT_CONNECTIONS` of the engine): four are left for what calls are made of. */
 const LIMITS: AdmissionLimits = { perProject: 3, inAll: 6, inLine: 512 };
 
 const RETRY_AFTER_SECONDS = 1;
