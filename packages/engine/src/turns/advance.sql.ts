@@ -4,7 +4,8 @@ import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import type { TurnKey } from "./turn.ts";
 
-// A result is read only where it may end the turn: results can be large, and the others only add a card to the box.
+// A result is read only where it may end the turn (`aggregateStep`): results can be large, and the others only add a card to the box. A
+// further way to end a turn by a result needs a condition here, or its results are not read.
 /** The calls of a turn of the project of `i` in one epoch, in the order it asked for them, with what became of them. */
 export const waitedCalls = (turn: string, epoch: string): string => `
     select c.tool_call_id, c.step_id, c.status, c.settled_at is not null as settled, c.applied_at is not null as applied,
