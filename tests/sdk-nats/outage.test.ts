@@ -37,6 +37,6 @@ test("[API-5-N5] [API-5-N6] NATS is restarted, then wiped: what runs is handed o
     for (const id of [held, ...waiting]) expect(await world.until(id, "success")).toMatchObject({ attempts: 1 });
   }
   expect(runs.sort()).toEqual(ids.sort());
-  const said = log.messages.filter((message) => message === "claiming failed; trying again");
+  const said = log.messages.filter((message) => message === "this service could not ask for calls; it tries again");
   expect(said.length).toBeLessThanOrEqual(2);
 });

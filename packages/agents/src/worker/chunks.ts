@@ -41,8 +41,12 @@ export const createChunkStream = ({ bus, log, work, stepId }: ChunkStreamOptions
     const wire = encodeChunk({ agent_turn_id: work.agentTurnId, step_id: stepId, index: index++, ...chunk });
     try {
       bus.publishStream({ subject, payload: JSON.stringify(wire) });
-    } catch {
-      log.warn("a chunk could not be published", { agentTurnId: work.agentTurnId, stepId });
+    } catch (error) {
+      log.warn("a chunk of the model's answer could not be published; watchers of the turn miss it", {
+        agentTurnId: work.agentTurnId,
+        stepId,
+        cause: String(error),
+      });
     }
   };
   return {

@@ -182,7 +182,10 @@ export const createRunTurn = (deps: TurnDeps): ((holding: Holding) => Promise<Tu
         return await rescue(holding, error);
       } catch (again) {
         if (!isGone(again))
-          log.error("a turn could not be ended", { agentTurnId: holding.work.agentTurnId, ...errorTrace(again) });
+          log.error("a worker could not end a turn; its claim lapses, and another worker takes the turn", {
+            agentTurnId: holding.work.agentTurnId,
+            ...errorTrace(again),
+          });
         return "lost";
       }
     }

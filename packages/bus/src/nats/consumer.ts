@@ -128,7 +128,10 @@ export const startConsumer = (deps: ConsumerDeps, plan: ConsumePlan, handler: De
           await ensure();
           ready = true;
         } catch (error) {
-          log.warn("a durable could not be made again", { durable: plan.durable, code: failureCode(error) });
+          log.warn(
+            "this process could not make the durable of a consumer again; it tries again, and the consumer gets no messages until then",
+            { durable: plan.durable, code: failureCode(error) },
+          );
         }
       }
     }

@@ -136,7 +136,10 @@ test("a database that is away is one line of the log, and one when it is back", 
   await expect.poll(() => doorbell.stats().connected).toBe(true);
   expect([attempts, lines]).toEqual([
     4,
-    ["the connection to the database is lost; it is tried again until it is back", "connected to the database again"],
+    [
+      "the connection that hears the database's bells is lost; this process connects again until it succeeds",
+      "the connection that hears the database's bells is back",
+    ],
   ]);
   await line.answer();
   await doorbell.close();

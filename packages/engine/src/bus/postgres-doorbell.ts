@@ -80,8 +80,11 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
     for (const heard of listeners.get(kind) ?? []) {
       try {
         heard(from);
-      } catch {
-        log.error("a doorbell listener failed", { kind });
+      } catch (error) {
+        log.error("a listener of the doorbell threw an error; the other listeners were rung", {
+          kind,
+          cause: String(error),
+        });
       }
     }
   };
@@ -165,7 +168,7 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
       if (closing.signal.aborted) return;
       line = client;
       connections++;
-      if (away) log.info("connected to the database again");
+      if (away) log.info("the connection that hears the database's bells is back");
       away = false;
       void greet();
       tellAll();
@@ -183,7 +186,10 @@ export const createPostgresDoorbell = ({ db, clock, log }: PostgresDoorbellOptio
       await holdLine().catch(() => {});
       if (connections > before) failures = 0;
       if (closing.signal.aborted) return;
-      if (!away) log.warn("the connection to the database is lost; it is tried again until it is back");
+      if (!away)
+        log.warn(
+          "the connection that hears the database's bells is lost; this process connects again until it succeeds",
+        );
       away = true;
       await clock.sleep(backoff(PAUSE_MS, ++failures), closing.signal);
     }

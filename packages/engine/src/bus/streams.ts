@@ -64,8 +64,11 @@ export const createStreams = ({ db, doorbell, clock, log, origin }: StreamsDeps)
       if (!matchesPattern(pattern, item.subject)) continue;
       try {
         handler(item);
-      } catch {
-        log.warn("a stream subscriber failed", { subject: item.subject });
+      } catch (error) {
+        log.warn("a reader of a stream threw an error; it misses this item", {
+          subject: item.subject,
+          cause: String(error),
+        });
       }
     }
   };

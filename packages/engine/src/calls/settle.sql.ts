@@ -209,6 +209,9 @@ const bindSettle = (rows: readonly SettleRow[], protocolVersion: string): unknow
 
 const isDirect = (row: SettleRow): boolean => row.inboxId === null && row.sessionState === null;
 
-/** What settles these: whether a call has an inbox or a session was decided when it was dispatched, and never changes. */
+/**
+ * The statement that settles these rows, with its values. Rows that have neither an inbox nor a session take the short one; whether a call
+ * has them was decided when it was dispatched.
+ */
 export const settlementOf = (rows: readonly SettleRow[], protocolVersion: string): readonly [Statement, unknown[]] =>
   rows.every(isDirect) ? [SETTLE_DIRECT, results.bind(rows)] : [SETTLE, bindSettle(rows, protocolVersion)];

@@ -62,13 +62,16 @@ export interface SettlementsDeps extends Limits {
   readonly protocolVersion: string;
 }
 
+/** Tools in one log line. */
+const MAX_NAMED = 10;
+
 export const createSettlements = (deps: SettlementsDeps): Settlements => {
   const { db, faults, doorbell } = deps;
 
   const tell = async (
     won: readonly PlannedSettlement[],
     limited: readonly PlannedSettlement[],
-    rows: readonly SettledRow[],
+    unrung: readonly PlannedSettlement[],
   ): Promise<void> => {
     await faults.at("settle:before-doorbell");
     deps.admission.freed();
@@ -83,14 +86,18 @@ export const createSettlements = (deps: SettlementsDeps): Settlements => {
     if (won.some(({ facts }) => !facts.headless)) doorbell.ring("messages");
     // The next call of the session may run; the next call may have the slot.
     if (won.some(({ facts }) => facts.session !== null) || limited.length > 0) doorbell.ring("sessions");
-    if (rows.some(({ unrung }) => unrung))
-      deps.log.warn("an agent has no worker_target: no worker was rung, and its inbox waits");
+    const agents = new Map(unrung.map(({ facts }) => [`${facts.projectId} ${facts.agentId}`, facts]));
+    for (const { projectId, agentId } of agents.values())
+      deps.log.warn("an agent has no worker_target: no worker was rung, and its inbox waits", { projectId, agentId });
     const ended = limited.map(({ facts, row }) => ({ ...facts, status: row.status, errorCode: row.errorCode }));
     // A lost count makes a breaker slower; the settlement stands.
     if (ended.length > 0)
-      await deps.breakers
-        .record(ended)
-        .catch((cause: unknown) => deps.log.warn("a breaker could not be updated", { cause: String(cause) }));
+      await deps.breakers.record(ended).catch((cause: unknown) =>
+        deps.log.warn("the results of calls could not be counted for their breakers; the calls are settled", {
+          tools: [...new Set(ended.map(({ projectId, toolName }) => `${projectId}/${toolName}`))].slice(0, MAX_NAMED),
+          cause: String(cause),
+        }),
+      );
     await faults.at("settle:after-doorbell");
   };
 
@@ -114,7 +121,8 @@ export const createSettlements = (deps: SettlementsDeps): Settlements => {
       won.flatMap(({ facts, diagnostics }) => (diagnostics === undefined ? [] : [{ key: facts, diagnostics }])),
     );
     const limited = planned.filter((_, index) => rows[index]?.won === true && rows[index]?.gated === true);
-    await on.afterCommit(() => tell(won, limited, rows));
+    const unrung = planned.filter((_, index) => rows[index]?.unrung === true);
+    await on.afterCommit(() => tell(won, limited, unrung));
     return new Set(won);
   };
 

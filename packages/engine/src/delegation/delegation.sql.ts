@@ -90,7 +90,7 @@ const agents = inputOf({
   agentId: given<string>("text"),
   profileBoxId: given<string>("text"),
   workerTarget: given<string>("text"),
-  /** A JSON array: arrays of arrays do not unnest. */
+  /** A JSON array as text: unnest would flatten an array of arrays. */
   tags: given<string>("text"),
   displayName: given<string | null>("text"),
   ownerAgentId: given<string | null>("text"),

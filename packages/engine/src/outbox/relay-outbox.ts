@@ -192,7 +192,10 @@ export const relayOutbox = (options: RelayOptions): Relay => {
     if (refused.length === 0) return Number.POSITIVE_INFINITY;
     const codes = refused.map(({ error }) => codeOf(error));
     for (const [index, { row }] of refused.entries())
-      log.error("the bus refuses a message for good", { subject: row.subject, code: codes[index] });
+      log.error("the bus refuses a message for good; it becomes a dead letter", {
+        subject: row.subject,
+        code: codes[index],
+      });
     await db.query(BURY_REFUSED, [refused.map(({ row }) => row.id), claimId, codes]);
     buried += refused.length;
     return Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
 // What one turn adds in one transaction: its cards in order, each a link of the turn's chain, and which of them its output box
-// shows. Kept per turn until it is decided that all of it happens.
+// shows. A transaction keeps one for each turn, and writes all of it or nothing.
 
 import type { Card, JsonCaps } from "@toolplane/protocol";
 import { type ChainLink, extendChain, type Sha256 } from "../calls/turn-chain.ts";

@@ -64,7 +64,10 @@ const brokenRule = (error: unknown): string | undefined =>
   isToolplaneError(error) && error.detail?.sqlstate === UNIQUE_VIOLATION ? String(error.detail.constraint) : undefined;
 
 const outputTaken = (): ToolplaneError =>
-  new ToolplaneError("conflict", "the output box belongs to another turn that is still open");
+  new ToolplaneError(
+    "conflict",
+    "the output box belongs to another turn that is still open: wait for its end, or leave output_box_id out",
+  );
 
 interface Taken {
   readonly place: Place;

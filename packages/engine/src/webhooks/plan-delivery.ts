@@ -59,7 +59,7 @@ export const isWanted = (listener: Listener, { name, toolCallId }: NamedEvent): 
   return listener.events.some((wanted) => wanted === "*" || wanted === name || wanted === kind);
 };
 
-/** The seconds before each further attempt: about ten hours in all, then the delivery is dead. */
+/** The seconds before each further attempt: about eleven hours in all, then the delivery is dead. */
 const PAUSES = [5, 30, 120, 600, 1_800, 3_600, 10_800, 21_600] as const;
 
 /** Undefined: it was the last attempt. `attempts` counts this one. */

@@ -30,7 +30,10 @@ export const openOutput = (descriptor: number): Writable =>
 const STDOUT = 1;
 const STDERR = 2;
 
-/** Sends what JavaScript writes to descriptor 1 to stderr, however it is written. Children of the plugin are not covered. */
+/**
+ * Sends to stderr what JavaScript writes to stdout through process.stdout or fs. A socket opened on descriptor 1 and children of the plugin
+ * are not covered.
+ */
 export const divertStdout = (): void => {
   Object.defineProperty(process, "stdout", { configurable: true, enumerable: true, get: () => process.stderr });
   for (const name of ["write", "writeSync", "writev", "writevSync"] as const) {

@@ -161,7 +161,7 @@ describe("serving", () => {
     await until(() => plane.tools.has("count_words"), "the tool is registered again");
     plane.offer(sampleCall({ callId: "call_2", leaseId: "lease_2" }));
     await until(() => plane.results.length === 2, "both results arrive");
-    expect(log.entries.some(({ message }) => message === "connected again")).toBe(true);
+    expect(log.entries.some(({ message }) => message === "this service asks for calls again")).toBe(true);
   });
 
   test("[ARCH-7-S2] a signal given in the options stops it", async () => {

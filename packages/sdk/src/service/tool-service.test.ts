@@ -91,13 +91,15 @@ describe("claiming", () => {
     await world.clock.advance(120_000);
     expect(world.gateway.claims.length).toBeGreaterThan(8);
     expect(world.gateway.claims.length).toBeLessThan(60);
-    expect(world.log.entries.map(({ message }) => message)).toEqual(["claiming failed; trying again"]);
+    expect(world.log.entries.map(({ message }) => message)).toEqual([
+      "this service could not ask for calls; it tries again",
+    ]);
     world.gateway.script.claim = world.takeQueued;
     world.add("a");
     await world.clock.advance(15_000);
     expect(world.handled).toHaveLength(1);
     expect(back).toBe(1);
-    expect(world.log.entries.at(-1)?.message).toBe("connected again");
+    expect(world.log.entries.at(-1)?.message).toBe("this service asks for calls again");
   });
 
   test("[API-5-N8] a claim that waited in vain is an occasion to look around; one that was answered at once is none", async () => {

@@ -112,13 +112,17 @@ export const startToolService = (options: ToolServiceOptions): ToolService => {
   const failed = (error: ToolplaneError): void => {
     // Logged once when it begins; the tries in between say nothing new.
     if (state.failures === 0)
-      log.warn("claiming failed; trying again", { target, code: error.code, reason: error.message });
+      log.warn("this service could not ask for calls; it tries again", {
+        target,
+        code: error.code,
+        reason: error.message,
+      });
     state = { ...state, failures: state.failures + 1 };
   };
 
   const answered = (commands: readonly ClaimedCommand[], tookMs: number): void => {
     if (state.failures > 0) {
-      log.info("connected again", { target });
+      log.info("this service asks for calls again", { target });
       options.onReconnected?.();
     }
     const quick = commands.length === 0 && tookMs < Math.min(QUICK_ANSWER_MS, waitMs);

@@ -167,7 +167,7 @@ const parseTargets = (given: readonly string[] = [DEFAULT_WORKER_TARGET]): reado
   const targets = given.map((target) => target.trim()).filter((target) => target !== "");
   for (const target of targets)
     if (!isToken(target)) throw refuseConfig(`${JSON.stringify(target)} is not the name of a worker target`);
-  if (targets.length === 0) throw refuseConfig("worker_targets names at least one pool");
+  if (targets.length === 0) throw refuseConfig("worker_targets must name at least one worker target");
   return targets;
 };
 

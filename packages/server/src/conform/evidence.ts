@@ -80,7 +80,7 @@ export type SettlementWord = "ack" | "nak" | "term" | "progress";
 export interface SentCommand {
   readonly sequence: number;
   readonly words: { readonly order: number; readonly word: SettlementWord }[];
-  /** The service ended with this command in hand, or it does not fetch: not judged. */
+  /** True when the service ended with this command in hand or never fetches; judges then leave the command out. */
   abandoned: boolean;
 }
 

@@ -1,5 +1,6 @@
 // The headers of every page that this server shows to a browser. The policy lets a page load from this server and from nowhere else,
-// run no inline script, be shown in no frame, and send no form: text of a tool that reaches the page as markup can do nothing.
+// run no inline script, be shown in no frame, and send no form: text of a tool that reaches the page as markup can run no code and load
+// nothing from another server.
 
 const POLICY = [
   "default-src 'none'",

@@ -1,6 +1,6 @@
 // Which events a reader wants: of some kinds, of one agent, one tool, one turn or one call. Pure.
 
-import { isRecord, streamToken, ToolplaneError, tryParseSubject } from "@toolplane/protocol";
+import { isRecord, showName, streamToken, ToolplaneError, tryParseSubject } from "@toolplane/protocol";
 import { z } from "zod";
 
 const EVENT_KINDS = ["call", "turn", "step", "state", "text", "part", "other"] as const;
@@ -35,9 +35,11 @@ const kindsOf = (text: string | undefined): ReadonlySet<EventKind> | undefined =
   const words = text.split(",").map((word) => word.trim());
   const wrong = words.find((word) => !isKind(word));
   if (wrong !== undefined)
-    throw new ToolplaneError("bad_request", `kind takes ${EVENT_KINDS.join(", ")}, with commas between them`, {
-      detail: { path: "$.kind" },
-    });
+    throw new ToolplaneError(
+      "bad_request",
+      `kind takes ${EVENT_KINDS.join(", ")}, with commas between them, not ${showName(wrong)}`,
+      { detail: { path: "$.kind" } },
+    );
   return new Set(words.filter(isKind));
 };
 

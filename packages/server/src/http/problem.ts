@@ -13,7 +13,7 @@ export interface ProblemOptions {
   readonly status?: ContentfulStatusCode | undefined;
 }
 
-/** The same request may succeed later. */
+/** Refused for a while, not because of what the request says: the answer names the seconds. */
 const COMES_BACK: ReadonlySet<string> = new Set(["rate_limited", "storage_error", "breaker_open"]);
 
 const secondsSaid = ({ detail }: ToolplaneError): number | undefined => {

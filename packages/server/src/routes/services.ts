@@ -127,7 +127,12 @@ export const serviceRoutes: readonly Route[] = [
       const { said, commands, faults } = await carryOutExchange(asked, claim);
       const [fault] = faults;
       if (fault !== undefined)
-        log.error("an item of an exchange failed", { code: fault.code, cause: String(fault.cause ?? fault) });
+        log.error("an item that a tool service sent could not be handled", {
+          target: call.params.target,
+          code: fault.code,
+          cause: String(fault.cause ?? fault),
+          more: faults.length - 1,
+        });
       return answerList({ ...call, openAnswer: () => UNCOUNTED }, "commands", await claimBody(commands), said);
     },
   }),

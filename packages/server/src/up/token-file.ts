@@ -70,6 +70,9 @@ export const ensureTokenFile = async (options: TokenFileOptions): Promise<boolea
     writeSecret(path, token.secret);
     for (const { tokenId } of before) await tokens.revoke(tokenId);
     if (before.length > 0)
-      log.warn("the token file was lost: there is a new one, and the old token is revoked", { path });
+      log.warn(
+        "the token file was missing or held no valid token of an administrator: there is a new one, and the old tokens are revoked",
+        { path },
+      );
   }
 };
