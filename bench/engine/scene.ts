@@ -41,7 +41,6 @@ export const thinkingWork = (n: number): Work => {
     kind: "turn",
     inboxId: `inbox_${agentId}`,
     claimId: `claim_${agentId}`,
-    claimExpiresAtMs: Number.POSITIVE_INFINITY,
     turnEpoch: 1,
     stepCount: 0,
     channelId: "public",

@@ -100,7 +100,6 @@ export const createFakePlane = (tools: readonly string[] = ["echo"]): FakePlane 
     kind: turn.kind,
     inboxId: `inbox_${turn.turnId}`,
     claimId: turn.claim ?? "",
-    claimExpiresAtMs: 0,
     turnEpoch: turn.epoch,
     stepCount: turn.steps,
     channelId: "public",

@@ -191,7 +191,6 @@ export const workOf = (
   kind: turn.kind as TurnKind,
   inboxId: row.inboxId,
   claimId: claim.claimId,
-  claimExpiresAtMs: row.nowMs + claim.claimSeconds * 1000,
   turnEpoch: row.epoch,
   stepCount: turn.step_count,
   channelId: turn.channel_id,

@@ -134,8 +134,6 @@ export interface Work extends TurnKey, AgentKey {
   readonly kind: TurnKind;
   readonly inboxId: string;
   readonly claimId: string;
-  /** On the database's clock, in milliseconds. */
-  readonly claimExpiresAtMs: number;
   readonly turnEpoch: number;
   /** Steps of this turn that were committed; the next step is this plus one. */
   readonly stepCount: number;
