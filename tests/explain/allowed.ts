@@ -148,7 +148,7 @@ export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
     reason: "the project is the whole key",
   },
   { statement: "tools.write-pending", scan: "Index Scan of tools by tools_pkey", reason: BY_HAND },
-  { statement: "tools.park-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
+  { statement: "tools.hold-paused", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   // `why` of one call, for a person: as many rows as calls are live, and at most ten thousand.
   { statement: "calls.read-queue-place", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   { statement: "tools.gate-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
@@ -224,7 +224,7 @@ export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
     scan: "Index Only Scan of live_calls by live_calls_gated",
     reason: "the same question; live_calls_gated holds queued limited calls only",
   },
-  { statement: "tools.unpark-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
+  { statement: "tools.free-paused", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   { statement: "projects.has-open-work", scan: "Index Only Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   {
     statement: "retention.forget-task-agents",

@@ -49,8 +49,8 @@ describe("versions that wait", () => {
 describe("pausing", () => {
   const stateOf = async (toolCallId: string) =>
     (
-      await world.ask<{ parked: boolean; later: boolean; due: boolean; status: string }>(
-        `select status, available_at = 'infinity' as parked, available_at > now() + interval '1 minute' as later,
+      await world.ask<{ out: boolean; later: boolean; due: boolean; status: string }>(
+        `select status, available_at = 'infinity' as out, available_at > now() + interval '1 minute' as later,
                 due_at <= now() as due
            from state.calls where tool_call_id = $1`,
         [toolCallId],
@@ -66,15 +66,15 @@ describe("pausing", () => {
     await call("tc_running", { status: "running" });
     await call("tc_other", { toolName: "go_on" });
     await world.tools.pauseTool(A, "stop_me");
-    expect(await stateOf("tc_now")).toMatchObject({ parked: true, status: "queued" });
-    expect(await stateOf("tc_later")).toMatchObject({ parked: true });
-    expect(await stateOf("tc_running")).toMatchObject({ parked: false, status: "running" });
-    expect(await stateOf("tc_other")).toMatchObject({ parked: false });
+    expect(await stateOf("tc_now")).toMatchObject({ out: true, status: "queued" });
+    expect(await stateOf("tc_later")).toMatchObject({ out: true });
+    expect(await stateOf("tc_running")).toMatchObject({ out: false, status: "running" });
+    expect(await stateOf("tc_other")).toMatchObject({ out: false });
     expect(await world.tools.getTool(A, "stop_me")).toMatchObject({ status: "paused", version: 1 });
     world.doorbell.rings.length = 0;
     await world.tools.resumeTool(A, "stop_me");
-    expect(await stateOf("tc_now")).toEqual({ parked: false, later: false, due: true, status: "queued" });
-    expect(await stateOf("tc_later")).toEqual({ parked: false, later: true, due: true, status: "queued" });
+    expect(await stateOf("tc_now")).toEqual({ out: false, later: false, due: true, status: "queued" });
+    expect(await stateOf("tc_later")).toEqual({ out: false, later: true, due: true, status: "queued" });
     expect(world.doorbell.rings).toEqual(["registry", "queued"]);
     expect(await world.tools.getTool(A, "stop_me")).toMatchObject({ status: "active" });
   });

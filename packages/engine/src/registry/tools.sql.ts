@@ -259,10 +259,10 @@ returning internal`,
 // The picked rows are locked, so the update need not check again that they are queued. With that condition it could be planned
 // over the whole queue, and such a plan, made while the queue was empty, would stay.
 /** Queued calls of a paused tool leave the queue; in key order, the order in which all statements lock them. */
-export const PARK_CALLS: Statement = {
-  name: "tools.park-calls",
+export const HOLD_PAUSED: Statement = {
+  name: "tools.hold-paused",
   text: `
-with parked as materialized (
+with paused as materialized (
   select project_id, tool_call_id from state.live_calls
    where project_id = $1 and tool_name = $2 and status = 'queued' and available_at < 'infinity'
      and exists (select from resource.tools where project_id = $1 and tool_name = $2 and status = 'paused')
@@ -270,14 +270,14 @@ with parked as materialized (
      for update
 )
 update state.live_calls c set available_at = 'infinity'
-  from parked p where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id`,
+  from paused p where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id`,
 };
 
 /** The calls come back at the time they had asked for, due at once; a watchdog publishes them on an external bus. */
-export const UNPARK_CALLS: Statement = {
-  name: "tools.unpark-calls",
+export const FREE_PAUSED: Statement = {
+  name: "tools.free-paused",
   text: `
-with parked as materialized (
+with paused as materialized (
   select project_id, tool_call_id from state.live_calls
    where project_id = $1 and tool_name = $2 and status = 'queued' and available_at = 'infinity'
    order by project_id, tool_call_id
@@ -285,7 +285,7 @@ with parked as materialized (
 )
 update state.live_calls c
    set available_at = greatest(now(), c.queue_deadline - make_interval(secs => c.queue_timeout_seconds)), due_at = now()
-  from parked p where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id`,
+  from paused p where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id`,
 };
 
 /** The open calls of a tool that has limits from now on pass its gate. In key order, the order in which all statements lock them. $1 project, $2 tools. */

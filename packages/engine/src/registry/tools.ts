@@ -34,13 +34,13 @@ import {
   bindVersionWrites,
   DROP_UNACCEPTED,
   FIND_VERSIONS_OF_CODE,
+  FREE_PAUSED,
+  HOLD_PAUSED,
   LIST_TOOLS,
   LIST_VERSIONS,
-  PARK_CALLS,
   READ_TOOLS,
   SET_TOOL_STATUS,
   type ToolRow,
-  UNPARK_CALLS,
   type VersionRow,
   WRITE_PENDING,
   WRITE_UNACCEPTED,
@@ -367,14 +367,14 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
       return changed;
     },
     async pauseTool(projectId, toolName, by) {
-      const after = (tx: Queryer) => tx.query(PARK_CALLS, [projectId, toolName]);
+      const after = (tx: Queryer) => tx.query(HOLD_PAUSED, [projectId, toolName]);
       await setStatus(projectId, toolName, "paused", { by, after });
       // A dispatch that had read the tool before it was paused may have committed meanwhile.
       await withProject(db, projectId, after);
       doorbell.ring("registry");
     },
     async resumeTool(projectId, toolName, by) {
-      const after = (tx: Queryer) => tx.query(UNPARK_CALLS, [projectId, toolName]);
+      const after = (tx: Queryer) => tx.query(FREE_PAUSED, [projectId, toolName]);
       await setStatus(projectId, toolName, "active", { by, after });
       doorbell.ring("registry");
       doorbell.ring("queued");

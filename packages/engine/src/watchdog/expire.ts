@@ -40,7 +40,7 @@ interface DueRow extends FactRow {
   readonly queue_over: boolean;
   readonly run_over: boolean;
   readonly lease_over: boolean;
-  readonly parked: boolean;
+  readonly out_of_queue: boolean;
   readonly tool_active: boolean;
   /** Where the line goes on behind what this sweep looked at. */
   readonly line_end?: string | null;
@@ -94,7 +94,7 @@ const dueOf = (row: DueRow): DueCall => ({
   queueOver: row.queue_over,
   runOver: row.run_over,
   leaseOver: row.lease_over,
-  parked: row.parked,
+  outOfQueue: row.out_of_queue,
   toolActive: row.tool_active,
 });
 

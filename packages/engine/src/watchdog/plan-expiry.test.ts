@@ -15,7 +15,7 @@ const due = (more: Partial<DueCall>): DueCall => ({
   queueOver: false,
   runOver: false,
   leaseOver: false,
-  parked: false,
+  outOfQueue: false,
   toolActive: true,
   ...more,
 });
@@ -36,8 +36,8 @@ describe("[ENG-expiry-table] what becomes of a due call", () => {
       due({ runOver: true }),
       { act: "settle", status: "timeout", bury: false, error: { code: "tool_timeout" } },
     ],
-    ["parked, tool active", due({ parked: true }), { act: "requeue", delaySeconds: 0, publish: false }],
-    ["parked, tool paused", due({ parked: true, toolActive: false }), { act: "postpone" }],
+    ["out of the queue, tool active", due({ outOfQueue: true }), { act: "requeue", delaySeconds: 0, publish: false }],
+    ["out of the queue, tool paused", due({ outOfQueue: true, toolActive: false }), { act: "postpone" }],
     [
       "run deadline, safe",
       due({ ...running, retrySafe: true, runOver: true, leaseOver: true }),

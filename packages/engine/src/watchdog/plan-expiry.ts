@@ -6,8 +6,8 @@
 // | awaiting_approval | queue deadline  | -          | failed, approval_expired                                           |
 // | queued            | queue deadline  | -          | timeout, queue_timeout; a dead letter                              |
 // | queued (plain)    | run deadline    | -          | timeout, tool_timeout: it may have run                             |
-// | queued, parked    | -               | active     | back into the queue (a resume that raced with its dispatch)        |
-// | queued, parked    | -               | paused     | look again later                                                   |
+// | queued, paused    | -               | active     | back into the queue (a resume that raced with its dispatch)        |
+// | queued, paused    | -               | paused     | look again later                                                   |
 // | queued            | unleased long   | -          | the command is published again, less and less often                |
 // | queued (plain)    | -               | -          | its command is published once, never again                         |
 // | running           | run deadline    | -          | timeout, tool_timeout                                              |
@@ -31,7 +31,8 @@ export interface DueCall {
   readonly queueOver: boolean;
   readonly runOver: boolean;
   readonly leaseOver: boolean;
-  readonly parked: boolean;
+  /** Its tool was paused. */
+  readonly outOfQueue: boolean;
   readonly toolActive: boolean;
 }
 
@@ -53,10 +54,10 @@ export type Expiry =
   | { readonly act: "postpone"; readonly seconds: number };
 
 /**
- * A resume wakes the calls of its tool by itself; this look is for a call that raced with it. Longer than any of our
- * transactions, and rare enough that ten thousand waiting calls cost nothing.
+ * Calls of a paused tool, and calls that wait for approval. A resume wakes the calls of its tool by itself; this look is for a call that
+ * raced with it. Longer than any of our transactions, and rare enough that ten thousand waiting calls cost nothing.
  */
-const PARKED_RECHECK_SECONDS = 60;
+const RECHECK_SECONDS = 60;
 /** Backoff of a safe call whose holder died: 1, 2, 4, ... seconds. */
 const RETRY_SECONDS: Backoff = { first: 1, longest: 30 };
 /** A command is published again at these multiples of the policy's time. */
@@ -86,7 +87,7 @@ const expireQueued = (call: DueCall, policy: ExpiryPolicy): Expiry => {
     return settle("timeout", new ToolplaneError("queue_timeout", message, { detail: { target: call.target } }), true);
   }
   const recheckSeconds = republishAfter(call, policy);
-  if (call.parked && !call.toolActive) return { act: "postpone", seconds: PARKED_RECHECK_SECONDS };
+  if (call.outOfQueue && !call.toolActive) return { act: "postpone", seconds: RECHECK_SECONDS };
   if (call.plain)
     return {
       act: "requeue",
@@ -136,6 +137,6 @@ export const planExpiry = (call: DueCall, policy: ExpiryPolicy): Expiry => {
     case "awaiting_approval":
       return call.queueOver
         ? settle("failed", new ToolplaneError("approval_expired", `${call.toolName} was not approved in time`), false)
-        : { act: "postpone", seconds: PARKED_RECHECK_SECONDS };
+        : { act: "postpone", seconds: RECHECK_SECONDS };
   }
 };

@@ -38,7 +38,7 @@ select ${FACT_COLUMNS}, c.status, c.attempts, c.publishes, c.lease_id, c.lease_h
        c.queue_deadline <= now() as queue_over,
        coalesce(c.run_deadline <= now(), false) as run_over,
        coalesce(c.lease_expires_at <= now(), false) as lease_over,
-       c.available_at = 'infinity' as parked,
+       c.available_at = 'infinity' as out_of_queue,
        coalesce(t.status = 'active', true) as tool_active
   from ${calls} c
   left join resource.tools t on t.project_id = any (array[c.project_id]) and t.tool_name = c.tool_name`;
