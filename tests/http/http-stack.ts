@@ -27,7 +27,7 @@ export const startHttpStack = async (
   limits: Partial<
     Pick<
       AppOptions,
-      "bodies" | "answers" | "readers" | "waits" | "admission" | "log" | "webhooks" | "metrics" | "metricsToken"
+      "bodies" | "answers" | "readers" | "waits" | "requestPlaces" | "log" | "webhooks" | "metrics" | "metricsToken"
     >
   > = {},
   /** False for tests of memory: a check reads a copy of every answer. */

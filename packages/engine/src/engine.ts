@@ -177,7 +177,7 @@ export interface Engine {
 const LEASE_SECONDS = 15;
 const MAX_ATTEMPTS = 5;
 // Children of a batch that are made or stopped at once, if that leaves half of the connections to others.
-const BATCH_LANES = 8;
+const BATCH_CHILDREN_AT_ONCE = 8;
 const STUCK_AFTER_MS = 30_000;
 
 // In one step: a call is hashed seven times, and a hash object costs as much again as the hash.
@@ -242,9 +242,12 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     // With a bus beside the database, the project manager learns of ended tasks by their events.
     follow: carrier === undefined ? (turn) => batches.follow(turn) : undefined,
   });
-  const lanes = Math.max(Math.min(BATCH_LANES, Math.floor((options.maxConnections ?? DEFAULT_CONNECTIONS) / 2)), 1);
+  const atOnce = Math.max(
+    Math.min(BATCH_CHILDREN_AT_ONCE, Math.floor((options.maxConnections ?? DEFAULT_CONNECTIONS) / 2)),
+    1,
+  );
   const batchReads = createBatchReads(db);
-  const batches = createBatches({ ...ground, turns, delegation, settlements, lanes });
+  const batches = createBatches({ ...ground, turns, delegation, settlements, atOnce });
   const approvals = createApprovals({ ...ground, calls, settlements, cards, definitions });
   const deadLetters = createDeadLetters({ ...ground, dispatch: calls.dispatch });
   const tokens = createTokens({ ...ground, secret: randomSecret });
@@ -254,7 +257,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   await setCarrier(db, carriedBy, ids);
   const carriage = carrier === undefined ? undefined : createCarriage({ ...ground, carrier });
   const bus = carriage?.bus ?? createPostgresBus(ground);
-  const emitInTurns = createPartEmitter(bus);
+  const emitInPieces = createPartEmitter(bus);
   const events = createEventLog(db);
   const webhooks = createWebhooks({ ...ground, events });
   const retain = createRetention(ground);
@@ -311,7 +314,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       return Number(row?.ms);
     },
     async emitParts(key, parts) {
-      await emitInTurns(await calls.facts(key), parts);
+      await emitInPieces(await calls.facts(key), parts);
     },
     async serveAgents(server) {
       if (carriage !== undefined) return consumeWakeups({ bus: carriage.carried, server, log });

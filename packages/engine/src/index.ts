@@ -32,7 +32,7 @@ export type { JudgeCommand } from "./carrier/carriage.ts";
 export type { Carrier } from "./carrier/carrier.ts";
 export type { ServedTarget } from "./carrier/plan-durables.ts";
 export { createCoalescer } from "./coalescer/coalescer.ts";
-export { readInTurns } from "./coalescer/in-turns.ts";
+export { readInPieces } from "./coalescer/in-pieces.ts";
 export { createRota, type Rota } from "./coalescer/rota.ts";
 export { roughBytes } from "./coalescer/rough-bytes.ts";
 export type { DeadLetter } from "./dead-letters/dead-letters.ts";

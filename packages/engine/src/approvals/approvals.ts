@@ -17,7 +17,7 @@ import { engineFailure } from "../calls/plan-settlement.ts";
 import type { Settlements } from "../calls/settlements.ts";
 import type { CardStore } from "../cards/card-store.ts";
 import { prepareCard } from "../cards/prepare-card.ts";
-import { readInTurns } from "../coalescer/in-turns.ts";
+import { readInPieces } from "../coalescer/in-pieces.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Ground } from "../ports/ground.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
@@ -246,7 +246,7 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
         (row) => row.tool_call_id,
         (row) => row,
       );
-      return { ...shown, items: await readInTurns(shown.items, (row) => row.call_body.length, waitingOf) };
+      return { ...shown, items: await readInPieces(shown.items, (row) => row.call_body.length, waitingOf) };
     },
   };
 };

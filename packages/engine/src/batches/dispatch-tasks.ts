@@ -17,7 +17,7 @@ export interface DispatchTasksDeps extends Pick<Ground, "db" | "faults" | "clock
   readonly turns: Pick<Turns, "spawn" | "ring">;
   readonly delegation: Pick<Delegation, "chooseOutputBox">;
   /** Children that are made at once. */
-  readonly lanes: number;
+  readonly atOnce: number;
 }
 
 type Attempt = "made" | "refused" | "none";
@@ -126,10 +126,10 @@ export const createDispatchTasks = (deps: DispatchTasksDeps) => {
   /** True when any task changed. */
   return async (key: BatchKey, batch: BatchRow): Promise<boolean> => {
     let changed = false;
-    const lane = async (): Promise<void> => {
+    const makeChildren = async (): Promise<void> => {
       while ((await dispatchOne(key, batch)) !== "none") changed = true;
     };
-    await Promise.all(Array.from({ length: Math.min(deps.lanes, batch.due) }, lane));
+    await Promise.all(Array.from({ length: Math.min(deps.atOnce, batch.due) }, makeChildren));
     return changed;
   };
 };

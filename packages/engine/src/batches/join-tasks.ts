@@ -21,7 +21,8 @@ import { type CloseReason, planTaskEnd } from "./plan-batch.ts";
 
 export interface JoinTasksDeps extends Pick<Ground, "db" | "doorbell" | "faults" | "clock"> {
   readonly turns: Pick<Turns, "stop" | "ring">;
-  readonly lanes: number;
+  /** Children that are stopped at once. */
+  readonly atOnce: number;
 }
 
 export interface JoinTasks {
@@ -130,11 +131,11 @@ export const createJoinTasks = (deps: JoinTasksDeps): JoinTasks => {
       await db.query(CANCEL_PENDING, [key.projectId, key.batchId, reason]);
       const running = await db.query<{ task_index: number }>(READ_DISPATCHED, [key.projectId, key.batchId]);
       const waiting = running.map(({ task_index }) => task_index);
-      const lane = async (): Promise<void> => {
+      const stopChildren = async (): Promise<void> => {
         for (let index = waiting.shift(); index !== undefined; index = waiting.shift())
           await stopOne(key, index, reason);
       };
-      await Promise.all(Array.from({ length: Math.min(deps.lanes, waiting.length) }, lane));
+      await Promise.all(Array.from({ length: Math.min(deps.atOnce, waiting.length) }, stopChildren));
       await collect(key);
     },
   };

@@ -12,17 +12,10 @@ import {
   orderAsRequested,
   ToolplaneError,
 } from "@toolplane/protocol";
-import { readInTurns } from "../coalescer/in-turns.ts";
+import { readInPieces } from "../coalescer/in-pieces.ts";
 import type { Queryer } from "../sql/database.ts";
 import { createCardReads } from "./card-reads.ts";
-import {
-  bindCards,
-  type CardRow,
-  type CardSize,
-  PUT_CARDS,
-  READ_SIZES,
-  type StoredBody,
-} from "./cards.sql.ts";
+import { bindCards, type CardRow, type CardSize, PUT_CARDS, READ_SIZES, type StoredBody } from "./cards.sql.ts";
 import { isPossibleId } from "./possible-id.ts";
 import { DEFAULT_CARD_CAPS, prepareCard } from "./prepare-card.ts";
 
@@ -83,7 +76,7 @@ const planFitting = (ids: readonly string[], sizes: readonly CardSize[]): readon
 const readCard = ({ body }: StoredBody): Card => JSON.parse(body) as Card;
 
 const readCards = (rows: readonly StoredBody[]): Promise<Card[]> =>
-  readInTurns(rows, ({ body }) => body.length, readCard);
+  readInPieces(rows, ({ body }) => body.length, readCard);
 
 const sameCard = (cardId: string): ToolplaneError =>
   new ToolplaneError("conflict", `card ${cardId} exists with other content`, { detail: { card_id: cardId } });

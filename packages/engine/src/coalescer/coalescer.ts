@@ -12,11 +12,11 @@
 //   C4. Items of one key keep their order: the next one is sent when the one before it is answered.
 //   C5. The items of a flush are ordered by key: all flushes, here and in other processes, lock rows in the same order, so two
 //       of them never deadlock.
-//   C6. Groups of items, where there are any, take turns (turns.ts). Items of one key are of one group.
+//   C6. Groups of items, where there are any, take turns (group-lines.ts). Items of one key are of one group.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import { isAway } from "../sql/database-error.ts";
-import { createTurns } from "./turns.ts";
+import { createGroupLines } from "./group-lines.ts";
 
 export interface CoalescerOptions<Item, Outcome> {
   /** One transaction for all items; an outcome per item, in order. An outcome that is an Error rejects its caller. */
@@ -82,7 +82,7 @@ export const createCoalescer = <Item, Outcome>(options: CoalescerOptions<Item, O
   const maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES;
   const maxInFlight = options.inFlight ?? 2;
   const busyKeys = new Set<string>();
-  const line = createTurns<Entry<Item, Outcome>>();
+  const line = createGroupLines<Entry<Item, Outcome>>();
   let inFlight = 0;
   let scheduled = false;
   let flushes = 0;

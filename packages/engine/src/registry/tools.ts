@@ -12,7 +12,7 @@ import {
 } from "@toolplane/protocol";
 import { type AllowEnv, isToolName, parseToolDefinition } from "@toolplane/protocol/registry";
 import { type Act, type Actor, recordActs } from "../audit/audit.ts";
-import { readInTurns } from "../coalescer/in-turns.ts";
+import { readInPieces } from "../coalescer/in-pieces.ts";
 import type { Ground } from "../ports/ground.ts";
 import type { Queryer } from "../sql/database.ts";
 import { acceptPending, withNamedVersion } from "./accept-tool.ts";
@@ -305,7 +305,7 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
         (row) => row.tool_name,
         (row) => row,
       );
-      const items = await readInTurns(
+      const items = await readInPieces(
         shown.items,
         (row) => row.definition.length,
         (row) => toTool(projectId, row),
@@ -322,7 +322,7 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
         (row) => String(row.version),
         (row) => row,
       );
-      return { ...shown, items: await readInTurns(shown.items, (row) => row.definition.length, toToolVersion) };
+      return { ...shown, items: await readInPieces(shown.items, (row) => row.definition.length, toToolVersion) };
     },
     async acceptTool(projectId, toolName, version, by) {
       const accepted = await withProject(db, projectId, async (tx) => {

@@ -13,7 +13,7 @@ const boxes = setInput<BoxKey>([
   ["boxId", "text"],
 ]);
 
-export interface BoxRow {
+export interface BoxCardRow {
   readonly ord: number;
   readonly card_id: string;
   readonly type: string;

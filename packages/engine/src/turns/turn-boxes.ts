@@ -3,10 +3,10 @@
 //   pages: of each page the reader keeps what it needs, before the next one comes.
 
 import { type Card, ToolplaneError } from "@toolplane/protocol";
-import { readInTurns } from "../coalescer/in-turns.ts";
+import { readInPieces } from "../coalescer/in-pieces.ts";
 import type { Queryer } from "../sql/database.ts";
 import type { ListedBoxes, LongCard, LongReading, TurnBoxes, TurnBoxesAsk } from "./listed-boxes.ts";
-import { type BoxRow, bindBoxes, READ_LONG_CARDS, READ_TURN_BOXES } from "./turn-boxes.sql.ts";
+import { type BoxCardRow, bindBoxes, READ_LONG_CARDS, READ_TURN_BOXES } from "./turn-boxes.sql.ts";
 
 /** How many of the newest cards of a box a step reads; a model has no room for older ones. */
 export const BOX_TAIL = 500;
@@ -29,10 +29,10 @@ export const readTurnBoxes = async (db: Queryer, asks: readonly TurnBoxesAsk[]):
     { projectId, boxId: contextBoxId },
     { projectId, boxId: outputBoxId },
   ]);
-  const rows = await db.query<BoxRow>(READ_TURN_BOXES, bindBoxes(keys, bounds));
+  const rows = await db.query<BoxCardRow>(READ_TURN_BOXES, bindBoxes(keys, bounds));
   if (rows.length > MAX_CARDS)
     throw new ToolplaneError("bad_request", `these turns have more than ${MAX_CARDS} cards: ask for fewer at once`);
-  const items = await readInTurns(
+  const items = await readInPieces(
     rows,
     ({ body }) => body?.length ?? 0,
     ({ ord, body, card_id: cardId, type, bytes }) => ({
@@ -73,7 +73,7 @@ export const readLongCards = async (
   const read = async (): Promise<void> => {
     if (page.size === 0) return;
     const rows = await db.query<{ readonly body: string }>(READ_LONG_CARDS, [projectId, [...page]]);
-    const cards = await readInTurns(
+    const cards = await readInPieces(
       rows,
       ({ body }) => body.length,
       ({ body }) => keep(parse(body)),

@@ -21,7 +21,7 @@ import { type WebhookDoor, webhooksAreOff } from "../webhooks/webhook-door.ts";
 
 export const MAX_WAIT_SECONDS = 300;
 
-export const callBody = z.strictObject({
+export const callRequestBody = z.strictObject({
   tool_name: z.string().min(1).max(64),
   arguments: z.unknown().optional(),
   agent_id: z.string().min(1).max(128).optional(),
@@ -39,7 +39,7 @@ export const callBody = z.strictObject({
     .optional(),
 });
 
-export type CallBody = z.infer<typeof callBody>;
+export type CallRequestBody = z.infer<typeof callRequestBody>;
 
 export interface Asked {
   readonly engine: Pick<Engine, "calls" | "tools" | "agentProfiles" | "webhooks">;
@@ -85,7 +85,7 @@ const explainMissing = async (error: unknown, { engine, toolHosts }: Asked, requ
   return new ToolplaneError("not_found", `${error.message}; ${problem.why}, and its tools come when it is ready`);
 };
 
-const requestOf = ({ caller, projectId }: Asked, body: CallBody, trace: Headers | undefined): CallRequest => ({
+const requestOf = ({ caller, projectId }: Asked, body: CallRequestBody, trace: Headers | undefined): CallRequest => ({
   projectId,
   toolName: body.tool_name,
   arguments: body.arguments,
@@ -120,7 +120,7 @@ const callWithWebhook = async (
   { engine, caller, projectId, webhooks, signal }: Asked,
   request: CallRequest,
   waitMs: number,
-  asked: NonNullable<CallBody["webhook"]>,
+  asked: NonNullable<CallRequestBody["webhook"]>,
 ): Promise<CallAnswer> => {
   if (webhooks === undefined) throw webhooksAreOff();
   const accepted = webhooks.accept(projectId, { ...asked, events: asked.events ?? ENDS_OF_CALL });
@@ -139,7 +139,7 @@ const callWithWebhook = async (
 /** The call as it is when it is settled, when its wait is over, or when the signal ends the wait. */
 export const makeCall = async (
   asked: Asked,
-  body: CallBody,
+  body: CallRequestBody,
   { headers, traced = false, toolCallId, answers, external }: Said = {},
 ): Promise<CallAnswer> => {
   const plain = requestOf(asked, body, traced ? headers : undefined);
@@ -157,7 +157,7 @@ export const makeCall = async (
 };
 
 /** An item of a batch, not checked yet: a bad item is refused alone. */
-export const parseCall = (input: unknown): CallBody => {
+export const parseCall = (input: unknown): CallRequestBody => {
   refuseUnstorable(input, "the call");
-  return parseWith(callBody, input, "the call");
+  return parseWith(callRequestBody, input, "the call");
 };

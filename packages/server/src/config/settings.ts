@@ -26,8 +26,8 @@ const planLimits = ({ project, plane: _plane, ...others }: FileLimits): ProjectL
   return Object.keys(limits).length === 0 ? undefined : limits;
 };
 
-export const ROLES = ["api", "worker", "pmo", "tools"] as const;
-export type UpRole = (typeof ROLES)[number];
+export const UP_ROLES = ["api", "worker", "pmo", "tools"] as const;
+export type UpRole = (typeof UP_ROLES)[number];
 
 /** An agent of the file, and where it stands there. */
 export interface ConfigAgent {
@@ -151,14 +151,14 @@ const parseSwitch = (name: string, text: string | undefined): boolean => {
 };
 
 const parseRoles = (given: readonly string[] | undefined): readonly UpRole[] => {
-  if (given === undefined) return ROLES;
+  if (given === undefined) return UP_ROLES;
   const asked = new Set(given.map((role) => role.trim()).filter((role) => role !== ""));
-  if (asked.size === 0) throw refuseConfig(`name at least one role: ${ROLES.join(", ")}`);
+  if (asked.size === 0) throw refuseConfig(`name at least one role: ${UP_ROLES.join(", ")}`);
   for (const role of asked) {
-    if (!ROLES.some((known) => known === role))
-      throw refuseConfig(`there is no role ${role}; there are ${ROLES.join(", ")}`);
+    if (!UP_ROLES.some((known) => known === role))
+      throw refuseConfig(`there is no role ${role}; there are ${UP_ROLES.join(", ")}`);
   }
-  return ROLES.filter((role) => asked.has(role));
+  return UP_ROLES.filter((role) => asked.has(role));
 };
 
 const DEFAULT_WORKER_TARGET = "worker_generic";

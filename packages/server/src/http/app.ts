@@ -10,7 +10,7 @@
 //       (body-budget.ts, readers.ts).
 //   APP6. When a token ends, its waiting requests are answered 401, and what they waited for is not shown.
 //   APP7. Every failure has the same shape (problem.ts).
-//   APP8. The requests of one project do not keep those of others from the database (admission.ts).
+//   APP8. The requests of one project do not keep those of others from the database (request-places.ts).
 
 import { type Engine, type Log, systemClock, type Token, type TokenWatch } from "@toolplane/engine";
 import { parseWith, showName, ToolplaneError } from "@toolplane/protocol";
@@ -24,7 +24,6 @@ import { answerMetrics } from "../metrics/answer-metrics.ts";
 import type { PlaneMetrics } from "../metrics/plane-metrics.ts";
 import { type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
 import type { WebhookDoor } from "../webhooks/webhook-door.ts";
-import { type AdmissionLimits, createAdmission } from "./admission.ts";
 import { authenticate, endedCaller, watchCaller } from "./authenticate.ts";
 import { ANSWER_LIMITS, type BodyLimits, createBodyBudget, isHere, shareBody } from "./body-budget.ts";
 import { checkHost } from "./check-host.ts";
@@ -36,6 +35,7 @@ import { PUBLIC_ROUTES } from "./public-routes.ts";
 import { parseBody, readBody } from "./read-body.ts";
 import { readQuery } from "./read-query.ts";
 import { createReaders, createWaits, type OpenLimits, type ReaderLimits } from "./readers.ts";
+import { createRequestPlaces, type RequestLimits } from "./request-places.ts";
 import { checkRoute, ownedKind, type Route, SMALL_BODY_BYTES } from "./route.ts";
 
 export interface AppOptions {
@@ -63,7 +63,7 @@ export interface AppOptions {
   readonly answers?: BodyLimits | undefined;
   readonly readers?: ReaderLimits | undefined;
   readonly waits?: OpenLimits | undefined;
-  readonly admission?: AdmissionLimits | undefined;
+  readonly requestPlaces?: RequestLimits | undefined;
 }
 
 const authorize = (token: Token, route: Route, project: string | undefined): void => {
@@ -103,7 +103,7 @@ export const createApp = (options: AppOptions): Hono => {
   const bodies = createBodyBudget(options.bodies);
   const answers = createBodyBudget(options.answers ?? ANSWER_LIMITS, "answers");
   const waits = createWaits(options.waits);
-  const admission = createAdmission(options.admission);
+  const requestPlaces = createRequestPlaces(options.requestPlaces);
   const readers = createReaders(options.readers);
   const batchReaders = createReaders(options.readers);
   for (const route of options.routes) checkRoute(route);
@@ -131,7 +131,7 @@ export const createApp = (options: AppOptions): Hono => {
       const given = text === "" && takesNothing(route.body) ? {} : await parseBody(text, route);
       body = parseWith(route.body, given, "the body");
     }
-    const enter = () => admission.enter(params.project ?? "", context.req.raw.signal);
+    const enter = () => requestPlaces.enter(params.project ?? "", context.req.raw.signal);
     // After the body: a body that comes slowly holds no place.
     using admitted = route.isHot === true || route.gives === "served" ? undefined : await enter();
     const toolHosts = options.toolHosts?.() ?? NO_TOOL_HOSTS;

@@ -11,7 +11,7 @@ import { isToolplaneError, ToolplaneError, UsageError } from "@toolplane/protoco
 import { type ServeOptions, type Serving, serveTools, type Tool } from "@toolplane/sdk";
 import { createKeys, createPlane, type Plane } from "@toolplane/sdk/client";
 import { readSettings } from "../config/read-settings.ts";
-import { ROLES, type Settings } from "../config/settings.ts";
+import { type Settings, UP_ROLES } from "../config/settings.ts";
 import { createClockOffset, NO_OFFSET } from "../gateway/clock-offset.ts";
 import { createEngineGateway } from "../gateway/engine-gateway.ts";
 import { createLog } from "../log/log.ts";
@@ -58,7 +58,7 @@ const settingsOf = (options: OpenPlaneOptions, env: Readonly<Record<string, stri
     throw new UsageError("openPlane takes data or databaseUrl: choose one of them");
   const named = project ?? env.TOOLPLANE_PROJECT;
   return readSettings(
-    { data, databaseUrl, config, ephemeral, roles: ROLES },
+    { data, databaseUrl, config, ephemeral, roles: UP_ROLES },
     {
       cwd: process.cwd(),
       env: {

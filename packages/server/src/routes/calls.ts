@@ -12,12 +12,19 @@ import {
   CALL_STATUSES,
   callAnswer,
   callAnswerBody,
+  callBody,
   callDetail,
   callDetailBody,
-  callBody as callShape,
   resultCards,
 } from "../calls/call-body.ts";
-import { type Asked, type CallBody, callBody, MAX_WAIT_SECONDS, makeCall, parseCall } from "../calls/make-call.ts";
+import {
+  type Asked,
+  type CallRequestBody,
+  callRequestBody,
+  MAX_WAIT_SECONDS,
+  makeCall,
+  parseCall,
+} from "../calls/make-call.ts";
 import { readCall } from "../calls/read-call.ts";
 import { actorOf, personOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
@@ -46,7 +53,7 @@ const MAX_BATCH = 512;
 const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 const NDJSON = "application/x-ndjson";
 
-const keyOf = (body: CallBody, headers: Headers): CallBody => {
+const keyOf = (body: CallRequestBody, headers: Headers): CallRequestBody => {
   const key = headers.get("idempotency-key") ?? undefined;
   if (key === undefined) return body;
   if (body.idempotency_key !== undefined && body.idempotency_key !== key)
@@ -188,7 +195,7 @@ export const callRoutes: readonly Route[] = [
       tracestate: "Of the trace.",
     },
     answers: MADE,
-    body: callBody,
+    body: callRequestBody,
     maxBytes: LARGE_BODY_BYTES,
     handle: async (call) => {
       const { headers } = call.context.req.raw;
@@ -205,7 +212,7 @@ export const callRoutes: readonly Route[] = [
     summary: "Makes many calls; each item has its own answer.",
     headers: { Accept: "`application/x-ndjson`: one line for each item as it settles." },
     answers: batchAnswers,
-    shownBody: z.array(callBody).min(1).max(MAX_BATCH),
+    shownBody: z.array(callRequestBody).min(1).max(MAX_BATCH),
     body: z.array(z.unknown()).min(1).max(MAX_BATCH),
     maxBytes: MAX_BATCH_BYTES,
     anyText: true,
@@ -224,7 +231,7 @@ export const callRoutes: readonly Route[] = [
     gives: "own",
     summary: "Calls, newest first.",
     query: listQuery,
-    answers: { 200: pageOf(callShape) },
+    answers: { 200: pageOf(callBody) },
     handle: async (call) => {
       const { engine, params, query } = call;
       const limit = query.limit ?? 100;

@@ -2,7 +2,7 @@
 // gateway/service-operations.ts does the work, for HTTP and NATS; here is only how it is asked for over HTTP. A tool's token
 // reaches only the targets it names.
 
-import { type LeasedCall, readInTurns } from "@toolplane/engine";
+import { type LeasedCall, readInPieces } from "@toolplane/engine";
 import { HEADERS, headersFromHttp, ToolplaneError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import { z } from "zod";
@@ -30,7 +30,7 @@ const MAX_CARD_CHARS = 8 * 1024 * 1024;
 
 const claimBody = (calls: readonly LeasedCall[]): Promise<BodyOf<typeof commandShape>[]> => {
   let left = MAX_CARD_CHARS;
-  return readInTurns(
+  return readInPieces(
     calls,
     ({ cardBody }) => cardBody.length,
     (call) => {

@@ -3,7 +3,7 @@
 
 import type { Log, ServedTarget } from "@toolplane/engine";
 import pg from "pg";
-import { ROLES, type UpRole } from "../config/settings.ts";
+import { UP_ROLES, type UpRole } from "../config/settings.ts";
 import { READ_NAMES } from "./plane-processes.sql.ts";
 
 export type PlaneBusName = "postgres" | "nats";
@@ -36,7 +36,7 @@ export const nameProcess = ({ pid, host, roles, bus }: PlaneProcess): string =>
 export const tryParseProcess = (name: string): PlaneProcess | undefined => {
   if (!name.startsWith(PREFIX)) return undefined;
   const [roles = "", bus = "", pid = "", host = ""] = name.slice(PREFIX.length).split(" ");
-  const known = ROLES.filter((role) => roles.split(",").includes(role));
+  const known = UP_ROLES.filter((role) => roles.split(",").includes(role));
   if (known.length === 0 || (bus !== "postgres" && bus !== "nats")) return undefined;
   return { pid: Number(pid), host, roles: known, bus };
 };

@@ -33,9 +33,9 @@ export interface DeliverWebhooksOptions {
 
 const RINGS = ["messages", "events", "queued", "sessions", "settled", "registry"] as const;
 /** Requests that wait for an answer cost little: enough for many projects whose receivers are all silent. */
-const LANES = 256;
-const LANES_PER_PROJECT = 16;
-const LANES_PER_RECEIVER = 4;
+const MOST_AT_ONCE = 256;
+const PER_PROJECT = 16;
+const PER_RECEIVER = 4;
 /** Longer than a receiver may take. */
 const LEASE_SECONDS = 60;
 /** A call that settles in another process may ring no bell here. */
@@ -112,10 +112,10 @@ export const deliverWebhooks = ({ engine, keyId, send, clock, log }: DeliverWebh
   };
 
   const claimDue = async (): Promise<void> => {
-    for (let room = LANES - underWay.size; room > 0 && !stopping.signal.aborted; ) {
+    for (let room = MOST_AT_ONCE - underWay.size; room > 0 && !stopping.signal.aborted; ) {
       const claimed = await webhooks.claim({
         ...{ keyId, max: room, leaseSeconds: LEASE_SECONDS, underWay: linesUnderWay() },
-        ...{ perReceiver: LANES_PER_RECEIVER, perProject: LANES_PER_PROJECT },
+        ...{ perReceiver: PER_RECEIVER, perProject: PER_PROJECT },
       });
       for (const delivery of claimed) {
         const sending = deliver(delivery)
@@ -132,7 +132,7 @@ export const deliverWebhooks = ({ engine, keyId, send, clock, log }: DeliverWebh
         underWay.set(sending, delivery);
       }
       if (claimed.length === 0) return;
-      room = LANES - underWay.size;
+      room = MOST_AT_ONCE - underWay.size;
     }
   };
 
@@ -153,7 +153,10 @@ export const deliverWebhooks = ({ engine, keyId, send, clock, log }: DeliverWebh
       isAway = false;
       return behind.length > 0 ? 0 : ms;
     } catch (error) {
-      if (!isAway) log.warn("this process could not read or claim webhooks; it tries again every five seconds", { reason: String(error) });
+      if (!isAway)
+        log.warn("this process could not read or claim webhooks; it tries again every five seconds", {
+          reason: String(error),
+        });
       isAway = true;
       return LOOK_AGAIN_MS;
     }

@@ -11,14 +11,14 @@ interface Line<Item> {
   held: Item[] | undefined;
 }
 
-export interface Turns<Item> {
+export interface GroupLines<Item> {
   push(group: string, item: Item): void;
   /** Takes ready items in turn until `take` refuses one; that one has the first turn of the next drain. */
   drain(isReady: (item: Item) => boolean, take: (item: Item) => boolean): void;
   readonly waiting: number;
 }
 
-export const createTurns = <Item>(): Turns<Item> => {
+export const createGroupLines = <Item>(): GroupLines<Item> => {
   // A Map lists its keys in order of insertion: after its turn a group is put back at the end, and a loop over the Map meets it again.
   const lines = new Map<string, Line<Item>>();
   let waiting = 0;

@@ -8,7 +8,7 @@
 
 import { ToolplaneError } from "@toolplane/protocol";
 
-export interface AdmissionLimits {
+export interface RequestLimits {
   readonly perProject: number;
   readonly inAll: number;
   /** How many requests of a project may stand in line. */
@@ -16,11 +16,11 @@ export interface AdmissionLimits {
 }
 
 /** Fewer than the connections of the pool (`DEFAULT_CONNECTIONS` of the engine): four are left for what calls are made of. */
-const LIMITS: AdmissionLimits = { perProject: 3, inAll: 6, inLine: 512 };
+const LIMITS: RequestLimits = { perProject: 3, inAll: 6, inLine: 512 };
 
 const RETRY_AFTER_SECONDS = 1;
 
-export interface Admission {
+export interface RequestPlaces {
   /** Resolves when there is a place; throws `rate_limited` when the line is full, and the signal's reason when the client has gone. */
   enter(projectId: string, signal: AbortSignal): Promise<Disposable>;
   /** How many stand in line. */
@@ -31,7 +31,7 @@ interface Waiting {
   readonly admit: () => void;
 }
 
-export const createAdmission = ({ perProject, inAll, inLine }: AdmissionLimits = LIMITS): Admission => {
+export const createRequestPlaces = ({ perProject, inAll, inLine }: RequestLimits = LIMITS): RequestPlaces => {
   const working = new Map<string, number>();
   // In the order in which the lines have their turn.
   const lines = new Map<string, Set<Waiting>>();

@@ -5,7 +5,7 @@ import { setImmediate as breathe } from "node:timers/promises";
 
 const AT_ONCE = 256 * 1024;
 
-export const readInTurns = async <Row, Item>(
+export const readInPieces = async <Row, Item>(
   rows: readonly Row[],
   lengthOf: (row: Row) => number,
   read: (row: Row) => Item,
