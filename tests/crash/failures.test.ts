@@ -105,7 +105,7 @@ describe("a network that breaks connections", () => {
     "calls.dispatch",
     "calls.dispatch-fresh",
     "calls.claim",
-    "calls.claim-plain",
+    "calls.claim-first-line",
     "calls.settle",
     "calls.settle-direct",
     "calls.heartbeat",

@@ -15,10 +15,10 @@ import type { Database, Statement } from "../sql/database.ts";
 import type { Standing } from "./handover.ts";
 import {
   bindClaims,
-  bindPlainClaims,
+  bindFirstLineClaims,
   CLAIM,
   CLAIM_BYTES,
-  CLAIM_PLAIN,
+  CLAIM_FIRST_LINE,
   type ClaimRow,
   LIMITED_WAIT,
   SESSIONS_WAIT,
@@ -99,7 +99,7 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
   };
 
   const takeFor = async (statement: Statement, rows: readonly ClaimRow[]): Promise<readonly LeasedRow[]> => {
-    const values = (): unknown[] => (statement === CLAIM_PLAIN ? bindPlainClaims(rows) : bindClaims(rows));
+    const values = (): unknown[] => (statement === CLAIM_FIRST_LINE ? bindFirstLineClaims(rows) : bindClaims(rows));
     const found = await take(() => db.query<LeasedRow>(statement, values()), leaseIdsOf(rows));
     weigh(rows, found);
     return found;
@@ -121,7 +121,7 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
     for (let short = shortOf(rows, all); short.length > 0; ) {
       const rest = short.map(({ row }) => row);
       const places = short.map(({ index }) => index);
-      const more = await orNothing(takeFor(statement === CLAIM ? CLAIM_PLAIN : statement, rest));
+      const more = await orNothing(takeFor(statement === CLAIM ? CLAIM_FIRST_LINE : statement, rest));
       all.push(...more.map((row) => ({ ...row, ord: (places[row.ord - 1] ?? 0) + 1 })));
       short = shortOf(rest, more).map(({ index, row }) => ({ index: places[index] ?? 0, row }));
     }
@@ -154,7 +154,7 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
       return deal(found, rows.length);
     }
     if (items.every((item) => item.inLine === true && sessionTargets.isQuiet(item)))
-      return deal(await fill(CLAIM_PLAIN, rows), rows.length);
+      return deal(await fill(CLAIM_FIRST_LINE, rows), rows.length);
     const look = sessionTargets.look();
     const found = await fill(CLAIM, rows);
     learnLimited(found);

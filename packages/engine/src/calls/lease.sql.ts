@@ -35,7 +35,7 @@ const CHOICE = {
 
 export type ClaimRow = GivenOf<typeof CLAIM_COLUMNS & typeof CHOICE>;
 
-const plainClaims = inputOf(CLAIM_COLUMNS);
+const firstLineClaims = inputOf(CLAIM_COLUMNS);
 export const CLAIMS = inputOf({ ...CLAIM_COLUMNS, ...CHOICE });
 
 /** Where the state of a taken call's session is read from: a join, or nothing in statements that take only calls without a session. */
@@ -95,9 +95,9 @@ export const isBusy = (session: string): string => `exists (
   select from state.live_calls r where r.project_id = w.project_id and r.session = ${session} and r.status = 'running' and r.session is not null)`;
 
 /** A call of the first line: of no session, not pinned, not limited. For a call that was selected without an alias. */
-const IS_PLAIN = "session is null and pin is null and gate is null";
+const IS_IN_FIRST_LINE = "session is null and pin is null and gate is null";
 
-const IN_LINE = `project_id = w.project_id and target = w.target and status = 'queued' and ${IS_PLAIN}`;
+const IN_LINE = `project_id = w.project_id and target = w.target and status = 'queued' and ${IS_IN_FIRST_LINE}`;
 
 /** The lanes of the first line of row `w` for which `range` holds, in their order, each with one lookup. */
 const lanesOf = (name: string, range: (lane: string) => string): string => `
@@ -119,13 +119,13 @@ export const sharedByLane = (limit: string, columns: string): string => `
        from (select k.lane from (select lane from later union all select lane from earlier) k
               where k.lane is not null
                 and (select 1 from state.live_calls
-                      where project_id = w.project_id and target = w.target and ${IS_PLAIN} and lane = k.lane and ${IS_DUE}
+                      where project_id = w.project_id and target = w.target and ${IS_IN_FIRST_LINE} and lane = k.lane and ${IS_DUE}
                       order by available_at, tool_call_id limit 1) is not null
               limit w.max) found) l
    cross join lateral (
      select ${columns}
        from state.live_calls
-      where project_id = w.project_id and target = w.target and ${IS_PLAIN} and lane = l.lane and ${IS_DUE}
+      where project_id = w.project_id and target = w.target and ${IS_IN_FIRST_LINE} and lane = l.lane and ${IS_DUE}
       order by available_at, tool_call_id
       limit greatest(1, (${limit}) / l.lanes)
         for update skip locked) c`;
@@ -138,11 +138,11 @@ picked as materialized (
     from wanted w${sharedByLane("w.max", "ctid as place, retry_safe")}
 ),`;
 
-/** Takes up to `max` queued calls of no session and no pin per (project, target); a pair must occur once per statement. */
-export const CLAIM_PLAIN: Statement = {
-  name: "calls.claim-plain",
+/** Takes up to `max` queued calls of no session, no pin and no gate per (project, target); a pair must occur once per statement. */
+export const CLAIM_FIRST_LINE: Statement = {
+  name: "calls.claim-first-line",
   text: `
-with wanted as materialized (select * from ${plainClaims.from}),${PICKED}${take("c.ctid = p.place", NO_STATE)}`,
+with wanted as materialized (select * from ${firstLineClaims.from}),${PICKED}${take("c.ctid = p.place", NO_STATE)}`,
 };
 
 export const SESSIONS_WAIT = "sessions wait";
@@ -177,7 +177,7 @@ with wanted as materialized (
 union all${sayWaiting(`('${SESSIONS_WAIT}', w.sessions_wait), ('${LIMITED_WAIT}', w.limited_wait)`)}`,
 };
 
-export const bindPlainClaims = (rows: readonly ClaimRow[]): unknown[] => plainClaims.bind(rows);
+export const bindFirstLineClaims = (rows: readonly ClaimRow[]): unknown[] => firstLineClaims.bind(rows);
 export const bindClaims = (rows: readonly ClaimRow[]): unknown[] => CLAIMS.bind(rows);
 
 const LEASE_COLUMNS = {
