@@ -64,12 +64,17 @@ describe("listen", () => {
     const [answered] = (await once(first.socket, "data")) as [Buffer];
     expect(answered.toString()).toContain("quick");
     expect([first, second, third].map(({ socket }) => socket.destroyed)).toEqual([false, false, false]);
-    clock = 1_000;
+    clock = 2_000;
     answer.resolve(new Response("done"));
-    // One more is idle, and the two that are idle the longest are closed.
+    // One more is idle, and the two that never asked for anything are closed.
     await Promise.all([second.closed, third.closed]);
     expect([busy, first].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
-    for (const { socket } of [busy, first]) socket.destroy();
+    // Those that had requests are kept for longer, and not for ever.
+    clock = 10_000;
+    const last = await open();
+    await first.closed;
+    expect([busy, last].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+    for (const { socket } of [busy, last]) socket.destroy();
     await server.close(1_000);
   });
 

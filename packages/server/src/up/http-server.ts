@@ -38,15 +38,20 @@ const ALWAYS_ANSWERED: ReadonlySet<string> = new Set(["/health", "/live"]);
 const HEADERS_TIMEOUT_MS = 15_000;
 /** Enough for the largest result over a slow line; a request that trickles in for longer is cut off. */
 const REQUEST_TIMEOUT_MS = 120_000;
+/**
+ * A kept connection without a request stays open for so long, longer than proxies and clients keep theirs: whoever closes first must not
+ * be the server, because a request may be on the way.
+ */
+const KEEP_ALIVE_MS = 65_000;
 /** How late these limits may be. */
 const CHECK_CONNECTIONS_MS = 5_000;
 /** Connections of one address on which no request is under way: new ones close the oldest, so that they do not take all of them. */
 const IDLE_PER_ADDRESS = 2_048;
 /**
- * A connection that was idle for less is kept: its request may be on the way. While thousands connect at once, the requests of all of
- * them are, and so may be the next request of a busy caller.
+ * A connection that was idle for less is kept: its request may be on the way. While thousands connect at once, the first requests of all
+ * of them are. A connection that had requests is the kept one of a caller, who may be busy for a while.
  */
-const IDLE_FOR_MS = 1_000;
+const IDLE_MS = { silent: 2_000, kept: 10_000 } as const;
 /** Connections that wait to be accepted. Beyond them the system drops the first packet, and a client tries again only seconds later. */
 const BACKLOG = 4_096;
 
@@ -82,22 +87,35 @@ const explain = (error: NodeJS.ErrnoException, { host, port }: ListenOptions): T
   });
 };
 
-/** The idle connections of each address and since when, the one that is idle the longest first. */
+type IdleKind = keyof typeof IDLE_MS;
+
+/** The idle connections of one address and since when, the one that is idle the longest first. */
+type IdleSockets = Readonly<Record<IdleKind, Map<Socket, number>>>;
+
+/** Closes connections of an address that has too many idle ones: those without any request first. */
 const createIdleSockets = (perAddress: number, now: () => number) => {
-  const byAddress = new Map<string, Map<Socket, number>>();
+  const byAddress = new Map<string, IdleSockets>();
+  const closeOldest = (idle: IdleSockets, kind: IdleKind): void => {
+    for (const [socket, since] of idle[kind]) {
+      if (idle.silent.size + idle.kept.size <= perAddress || now() - since < IDLE_MS[kind]) return;
+      idle[kind].delete(socket);
+      socket.destroy();
+    }
+  };
   return {
-    add(socket: Socket, address: string): void {
-      const idle = byAddress.get(address) ?? new Map<Socket, number>();
-      byAddress.set(address, idle.set(socket, now()));
-      for (const [oldest, since] of idle) {
-        if (idle.size <= perAddress || now() - since < IDLE_FOR_MS) return;
-        idle.delete(oldest);
-        oldest.destroy();
-      }
+    add(socket: Socket, address: string, kind: IdleKind): void {
+      const idle = byAddress.get(address) ?? { silent: new Map<Socket, number>(), kept: new Map<Socket, number>() };
+      byAddress.set(address, idle);
+      idle[kind].set(socket, now());
+      closeOldest(idle, "silent");
+      closeOldest(idle, "kept");
     },
     remove(socket: Socket, address: string): void {
       const idle = byAddress.get(address);
-      if (idle?.delete(socket) === true && idle.size === 0) byAddress.delete(address);
+      if (idle === undefined) return;
+      idle.silent.delete(socket);
+      idle.kept.delete(socket);
+      if (idle.silent.size + idle.kept.size === 0) byAddress.delete(address);
     },
   };
 };
@@ -111,7 +129,7 @@ const trackIdle = (
   server.on("connection", (socket: Socket) => {
     const address = socket.remoteAddress ?? "";
     open.set(socket, { address, requests: 0 });
-    idle.add(socket, address);
+    idle.add(socket, address, "silent");
     socket.once("close", () => {
       open.delete(socket);
       idle.remove(socket, address);
@@ -124,7 +142,7 @@ const trackIdle = (
     one.requests += 1;
     response.once("close", () => {
       one.requests -= 1;
-      if (one.requests === 0 && open.has(socket)) idle.add(socket, one.address);
+      if (one.requests === 0 && open.has(socket)) idle.add(socket, one.address, "kept");
     });
   });
   return {
@@ -164,6 +182,7 @@ export const listen = async (options: ListenOptions): Promise<HttpServer> => {
     serverOptions: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: CHECK_CONNECTIONS_MS,
     },
   }) as Server;
