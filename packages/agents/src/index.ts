@@ -2,7 +2,7 @@
 
 export type { Brain, BrainAnswer, BrainRequest } from "./brains/brain.ts";
 export { createBrainSource } from "./brains/brain-source.ts";
-export { createEndpointCheck } from "./brains/check-endpoint.ts";
+export { createProfileCheck } from "./brains/check-profile.ts";
 export { type BrainFunction, createFunctionBrain, type FunctionAnswer } from "./brains/function-brain.ts";
 export {
   defineScript,

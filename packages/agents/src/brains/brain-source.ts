@@ -34,12 +34,15 @@ const nameOf = (profile: Profile, kind: string): string | undefined => {
   return isFilled(named) ? named : model;
 };
 
+/** A script may stand in the profile itself: `llm_config: {provider: script, script: {steps: [...]}}`. */
+export const inlineScriptOf = ({ llm_config: { provider, script } }: Profile): object | undefined =>
+  provider === SCRIPT && typeof script === "object" && script !== null ? script : undefined;
+
 /** False for scripts and functions, which use no network. */
-export const thinksWithModel = (profile: Profile): boolean => {
-  const { provider, script } = profile.llm_config;
-  const isInline = provider === SCRIPT && typeof script === "object" && script !== null;
-  return !isInline && nameOf(profile, SCRIPT) === undefined && nameOf(profile, FUNCTION) === undefined;
-};
+export const thinksWithModel = (profile: Profile): boolean =>
+  inlineScriptOf(profile) === undefined &&
+  nameOf(profile, SCRIPT) === undefined &&
+  nameOf(profile, FUNCTION) === undefined;
 
 const missing = (what: string, name: string, known: Iterable<string>): ToolplaneError => {
   const names = [...known].sort().slice(0, 10);
@@ -53,11 +56,12 @@ const missing = (what: string, name: string, known: Iterable<string>): Toolplane
 /** A profile is read for every step, but its script is checked once. No installation has more profiles with scripts than this. */
 const MAX_CHECKED = 256;
 
-/** A script may stand in the profile itself: `llm_config: {provider: script, script: {steps: [...]}}`. */
 const createInlineScripts = (): ((profile: Profile) => Script | undefined) => {
   const checked = new Map<string, Script>();
-  return ({ name, llm_config: { provider, script } }) => {
-    if (provider !== SCRIPT || typeof script !== "object" || script === null) return undefined;
+  return (profile) => {
+    const { name } = profile;
+    const script = inlineScriptOf(profile);
+    if (script === undefined) return undefined;
     const text = JSON.stringify([name, script]);
     const known = checked.get(text);
     if (known !== undefined) return known;

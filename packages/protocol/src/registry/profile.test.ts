@@ -52,6 +52,13 @@ describe("profiles", () => {
     expect(mayUseTool(parseProfile({ ...least, allowed_tools: ["submit_result"] }), "submit_result")).toBe(false);
   });
 
+  test("[AGENT-profile-keys] a key with a mistake in it is refused with the one that was meant; others are kept", () => {
+    const upload = { name: "p", worker_target: "w" };
+    expect(() => parseProfile({ ...upload, alowed_tools: ["echo"] })).toThrow("did you mean allowed_tools?");
+    expect(() => parseProfile({ ...upload, system_promt: "x" })).toThrow("did you mean system_prompt?");
+    expect(parseProfile({ ...upload, task: 1, temperament: "calm" })).toMatchObject({ task: 1, temperament: "calm" });
+  });
+
   test("random uploads are refused with a ToolplaneError and nothing else", () => {
     const almost = fc.record(
       {

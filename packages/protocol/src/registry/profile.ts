@@ -4,6 +4,7 @@
 // PG3. Names that differ only in case are the same name (W-30).
 
 import { z } from "zod";
+import { nearest } from "../errors/nearest.ts";
 import { parseWith } from "../errors/parse-with.ts";
 import { jsonObject, texts } from "../json/json-schemas.ts";
 import type { JsonObject } from "../json/json-value.ts";
@@ -94,6 +95,19 @@ const foldAliases = (input: JsonObject): JsonObject => {
   return Object.fromEntries(Object.entries(rest).filter(([key, value]) => value !== null || key === "allowed_tools"));
 };
 
+const KEYS: readonly string[] = [...Object.keys(profileShape), "allowed_tools", "budget", "system_prompt"];
+/** Shorter keys of a project's own brain may be near one of ours by chance. */
+const LONG_KEY = 6;
+
+/** A further key is kept, but not one that is a known key with a mistake in it: what it says would be ignored. */
+const refuseMistakes = (upload: JsonObject): void => {
+  for (const key of Object.keys(upload)) {
+    if (key.length < LONG_KEY || KEYS.includes(key)) continue;
+    const meant = nearest(key, KEYS);
+    if (meant !== undefined) throw refusal(WHAT, [key], `is not a key of a profile; did you mean ${meant}?`);
+  }
+};
+
 /** An uploaded profile, normalised: the content of its `sys.profile` card. */
 export const parseProfile = (input: unknown): Profile => {
   const upload = foldAliases(copyUpload(input, WHAT, REGISTRY_CAPS));
@@ -102,6 +116,7 @@ export const parseProfile = (input: unknown): Profile => {
   }
   if (upload.max_steps !== undefined)
     throw refusal(WHAT, ["max_steps"], "is not a key of a profile; write budget: { steps: N }");
+  refuseMistakes(upload);
   return freezeDeep(parseWith(profileUploadSchema, upload, WHAT));
 };
 

@@ -7,7 +7,7 @@
 //   ST2. The port is opened before the data: requests during the start are answered with "starting".
 
 import { hostname } from "node:os";
-import { createEndpointCheck } from "@toolplane/agents";
+import { createProfileCheck } from "@toolplane/agents";
 import { type CallObserver, type Engine, type Log, systemClock } from "@toolplane/engine";
 import type { Guard } from "@toolplane/processes";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
@@ -260,7 +260,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
     allowEnv: (name, projectId) =>
       planEnvUse(settings.envGrants, { name, projectId, destination: "definition" }) === undefined,
     checkTool: checkApiTool,
-    checkProfile: createEndpointCheck(settings.egressAllow),
+    checkProfile: createProfileCheck(settings.egressAllow),
     leaseSeconds: settings.leaseSeconds,
     turns: { claimSeconds: settings.leaseSeconds },
     retention: settings.retention,

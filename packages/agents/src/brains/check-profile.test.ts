@@ -1,9 +1,9 @@
 import { parseAllowedOrigin } from "@toolplane/egress/policy";
 import { parseProfile } from "@toolplane/protocol/registry";
 import { expect, test } from "vitest";
-import { createEndpointCheck } from "./check-endpoint.ts";
+import { createProfileCheck } from "./check-profile.ts";
 
-const check = createEndpointCheck([parseAllowedOrigin("http://127.0.0.1:11434")]);
+const check = createProfileCheck([parseAllowedOrigin("http://127.0.0.1:11434")]);
 const profile = (llm_config: object) => parseProfile({ name: "p", worker_target: "w", llm_config });
 
 test.each([
@@ -13,7 +13,7 @@ test.each([
   { model: "m", api_base: "http://127.0.0.1:11434/v1" },
   { model: "script/x", api_base: "http://10.0.0.1" },
   { provider: "function", model: "x", api_base: "http://10.0.0.1" },
-  { provider: "script", script: { steps: [] }, api_base: "http://10.0.0.1" },
+  { provider: "script", script: { steps: [{ finish: "x" }] }, api_base: "http://10.0.0.1" },
 ])("[SEC-6-3] %j is taken", (config) => {
   expect(() => check(profile(config))).not.toThrow();
 });
@@ -32,4 +32,14 @@ test.each([
     expect(() => check(profile({ model, api_base }))).toThrow(
       expect.objectContaining({ code: "bad_request", message: expect.stringContaining("llm_config.api_base: ") }),
     );
+});
+
+test("[AGENT-script-early] a bad script is refused when its profile is registered, with the place and the mistake", () => {
+  const script = { steps: [{ call: { tool: "echo", arguments: {} } }, { finnish: "done" }] };
+  expect(() => check(profile({ provider: "script", script }))).toThrow(
+    expect.objectContaining({
+      code: "bad_request",
+      message: expect.stringMatching(/^llm_config\.script: script of profile p at steps\.1: .*finnish/u),
+    }),
+  );
 });
