@@ -158,6 +158,7 @@ export const startService = ({ engine, journal, name, slots, workMs }: ServiceOp
   };
 
   const takeFrom = async (projectId: string): Promise<void> => {
+    const standing = { room: () => Math.min(Math.max(slots - running.size, 0), 64) };
     while (!signal.aborted) {
       freed = new AbortController();
       const free = slots - running.size;
@@ -165,7 +166,7 @@ export const startService = ({ engine, journal, name, slots, workMs }: ServiceOp
         await systemClock.sleep(CLAIM_WAIT_MS, AbortSignal.any([signal, freed.signal]));
         continue;
       }
-      const request = { projectId, target: SERVED_TARGET, holder: name, max: Math.min(free, 64) };
+      const request = { projectId, target: SERVED_TARGET, holder: name, max: Math.min(free, 64), standing };
       try {
         for (const call of await engine.calls.claim(request, CLAIM_WAIT_MS, signal)) start(call);
       } catch (error) {
