@@ -68,14 +68,16 @@ test("[ARCH-5-Q1] [ARCH-5-Q2] a lone turn with one call: the statements of turns
     "turns.hold-last-work",
     "turns.write-cbshtip",
   ]);
-  // What each of the four transactions tells is one row, and so is what the dispatch and the settlement tell of the call.
+  // What each of the four transactions tells is one row, and so is what the dispatch and the settlement tell of the call. The service looks
+  // at its queue once a second: a call that comes in that moment is claimed, and the claim tells a row of its own.
   const now = await countTold();
-  expect({ rows: now.rows - told.rows, events: now.events - told.events }).toEqual({ rows: 6, events: 13 });
+  const rows = cost.some((name) => name.startsWith("calls.claim")) ? 7 : 6;
+  expect({ rows: now.rows - told.rows, events: now.events - told.events }).toEqual({ rows, events: 13 });
   // Beside them are the dispatch, the claim with the look after it, and the settlement.
   expect(engine.doorbell.stats().sent - sent).toBe(0);
-  const rows = await engine.db.query<{ commands: number }>({
+  const commands = await engine.db.query<{ commands: number }>({
     name: "test.commands",
     text: "select count(*)::int as commands from bus.messages where category = 'cmd'",
   });
-  expect(rows).toEqual([{ commands: 0 }]);
+  expect(commands).toEqual([{ commands: 0 }]);
 });
