@@ -290,5 +290,7 @@ test("[ENG-match-5] what a service that stands had not fetched when it ended goe
   service.over.abort();
   await until("it to be queued", async () => (await rowOf(t, left.toolCallId))?.status === "queued", WAIT_MS);
   expect(idsOf(await claim(t, 1, "another"))).toEqual([left.toolCallId]);
+  // A claim of a service that has ended takes no place again.
+  expect(await service.claim()).toEqual([]);
   expect((await ask(t)).status).toBe("queued");
 });

@@ -275,6 +275,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
       await Promise.all(Object.values(coalescers).map((coalescer) => coalescer.idle()));
       // Callers whose wait just ended read their call once more.
       await reads.one.idle();
+      await line.left();
       await unheard.stop();
     },
   };

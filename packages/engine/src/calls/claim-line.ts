@@ -30,6 +30,8 @@ export interface ClaimLine {
   /** A call of this process was queued for this target. */
   offer(key: TargetKey): void;
   waiting(): number;
+  /** Resolves when services that have gone gave back what they had not fetched. */
+  left(): Promise<void>;
   close(): void;
 }
 
@@ -127,6 +129,7 @@ export const createClaimLine = (deps: ClaimLineDeps): ClaimLine => {
   };
 
   const standing = new WeakSet<Standing>();
+  const leaving = new Set<Promise<void>>();
   /** The end of its signal is the end of the service. */
   const leaveAtEnd = (service: Standing, signal: AbortSignal): void => {
     if (standing.has(service)) return;
@@ -135,7 +138,11 @@ export const createClaimLine = (deps: ClaimLineDeps): ClaimLine => {
       const left = await handover.leave(service);
       if (left.length > 0) deps.giveBack(left.map(({ lease }) => lease.id));
     };
-    signal.addEventListener("abort", () => void end(), { once: true });
+    const onEnd = (): void => {
+      const left: Promise<void> = end().finally(() => leaving.delete(left));
+      leaving.add(left);
+    };
+    signal.addEventListener("abort", onEnd, { once: true });
   };
 
   const standInLine = async (
@@ -151,7 +158,8 @@ export const createClaimLine = (deps: ClaimLineDeps): ClaimLine => {
     let rung = new AbortController();
     const place: Place = { wake: () => rung.abort(WAIT_OVER) };
     const line = join(request, place);
-    const service = signal === undefined ? undefined : request.standing;
+    // A service that has ended takes no place: it would stay for ever.
+    const service = signal?.aborted === false ? request.standing : undefined;
     if (service !== undefined && signal !== undefined) leaveAtEnd(service, signal);
     const seat = handover.sit({ ...request, wake: place.wake }, service);
     try {
@@ -186,6 +194,7 @@ export const createClaimLine = (deps: ClaimLineDeps): ClaimLine => {
       emptied.delete(targetOf(key));
       for (const line of ofTarget.get(targetOf(key)) ?? []) wakeFirst(line);
     },
+    left: async () => void (await Promise.all(leaving)),
     waiting: () => [...lines.values()].reduce((sum, line) => sum + line.length, 0),
     close: () => {
       closed = true;
