@@ -76,6 +76,8 @@ export interface Handover {
 interface Place {
   waiting: Waiting;
   readonly room: () => number;
+  /** It stays after a claim (HO4). */
+  readonly stands: boolean;
   resting: boolean;
   /** The look of a service that stands. */
   looking: Promise<void> | undefined;
@@ -105,10 +107,11 @@ export const createHandover = (): Handover => {
   const names = ({ waiting: { definitions } }: Place, hash: string): boolean =>
     definitions !== undefined && (definitions.includes(hash) || definitions.includes(EVERY_DEFINITION));
 
-  const open = (waiting: Waiting, room: () => number): Place => {
+  const open = (waiting: Waiting, standing: Standing | undefined): Place => {
     const place: Place = {
       waiting,
-      room,
+      room: standing?.room ?? (() => waiting.max),
+      stands: standing !== undefined,
       resting: false,
       looking: undefined,
       taken: 0,
@@ -165,7 +168,7 @@ export const createHandover = (): Handover => {
   return {
     sit(waiting, standing) {
       const known = standing && stays.get(standing);
-      const place = known ?? open(waiting, standing?.room ?? (() => waiting.max));
+      const place = known ?? open(waiting, standing);
       place.waiting = waiting;
       if (standing !== undefined) stays.set(standing, place);
       return {
@@ -173,24 +176,24 @@ export const createHandover = (): Handover => {
         async rest(sleeping) {
           place.resting = true;
           if (place.ready.length === 0) await sleeping;
-          if (standing !== undefined) return place.ready.splice(0);
+          if (place.stands) return place.ready.splice(0);
           place.resting = false;
           return written(place);
         },
         async look(find) {
           place.resting = false;
           const over = Promise.withResolvers<void>();
-          if (standing !== undefined) place.looking = over.promise;
+          if (place.stands) place.looking = over.promise;
           try {
             return await find();
           } finally {
-            place.resting = standing !== undefined;
+            place.resting = place.stands;
             place.looking = undefined;
             over.resolve();
           }
         },
         leave() {
-          if (standing === undefined) close(place);
+          if (!place.stands) close(place);
         },
       };
     },
@@ -242,8 +245,8 @@ export const createHandover = (): Handover => {
         return found;
       };
       const places = pools.size === 0 ? wanted.map(() => undefined) : wanted.map(match);
-      // The next flush begins with another service.
-      for (const place of parcels.keys()) moveToEnd(place);
+      // The next flush begins with another service. Those that do not stand leave their place.
+      for (const place of parcels.keys()) if (place.stands) moveToEnd(place);
       return {
         holders: places.map((place) => place?.waiting.holder),
         hand(calls) {
