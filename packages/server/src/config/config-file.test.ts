@@ -42,6 +42,14 @@ test("[UP-3-2] every key of the configuration is known", () => {
   expect(where(["secrets", "allow_env", 1])).toBe("toolplane.yaml:13");
 });
 
+test("[LIM-ceiling-2] null takes a limit of the project away; groups of limits without a value are not given", () => {
+  const limitsIn = (text: string): unknown => parseConfigFile(text, "toolplane.yaml").config.limits;
+  expect(limitsIn("limits: { project: { concurrency: null, queue: 5, rate: null } }\n")).toEqual({
+    project: { concurrency: null, queue: 5, rate: null },
+  });
+  expect(limitsIn("limits:\n  delegated_turns:\n  project:\n  plane:\n    open_calls:\n")).toEqual({ plane: {} });
+});
+
 test.each(["", "# nothing\n", "project:\n", "tools:\nsecrets:\n"])("%j: all of it is optional", (text) => {
   expect(parseConfigFile(text, "toolplane.yaml").config).toEqual({});
 });

@@ -151,13 +151,16 @@ const explain = (issue: z.core.$ZodIssue, file: YamlFile): string => {
   return `${file.where(issue.path)}: ${pathText(issue.path) || "the file"}: ${describeSchemaIssue(issue)}`;
 };
 
+/** Here null takes a limit away. */
+const LIMITS = ".limits.project";
+
 /** A key without a value is null in YAML and means: not given. */
-const withoutNulls = (value: unknown): unknown =>
+const withoutNulls = (value: unknown, path = ""): unknown =>
   isRecord(value)
     ? Object.fromEntries(
         Object.entries(value)
-          .filter(([, item]) => item !== null)
-          .map(([key, item]) => [key, withoutNulls(item)]),
+          .filter(([, item]) => item !== null || path === LIMITS)
+          .map(([key, item]) => [key, withoutNulls(item, `${path}.${key}`)]),
       )
     : value;
 

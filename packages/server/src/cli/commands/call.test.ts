@@ -62,6 +62,16 @@ describe("toolplane call", () => {
     expect(terminal.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
   });
 
+  test("[API-2-K9] Ctrl-C while the call is made still says which call goes on", async () => {
+    const terminal = createFakeTerminal({
+      answer: (method) => ({ ...call("running"), before: () => void (method === "POST" && terminal.interrupt()) }),
+    });
+    // The moment for which the answer is waited for does not pass.
+    Object.assign(terminal.io, { sleep: () => new Promise<void>(() => {}) });
+    expect(await terminal.run("call", "sleep", "--wait", "1h")).toBe(3);
+    expect(terminal.err()).toContain(`call ${ID} goes on without you; to see it`);
+  });
+
   test("[API-2-K10] a server that goes away during the wait is waited for", async () => {
     const away = { fail: reset() };
     const starting = { status: 503, body: { error: { code: "storage_error", message: "starting" } } };

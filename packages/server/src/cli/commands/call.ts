@@ -65,6 +65,8 @@ const planWait = ({ wait, at }: CommandContext["flags"]): number => {
   return at === undefined ? DEFAULT_WAIT_MS : 0;
 };
 
+const LAST_ANSWER_MS = 2_000;
+
 export const callCommand: Command = {
   name: "call",
   usage: "TOOL [JSON|@file|-]",
@@ -85,9 +87,13 @@ export const callCommand: Command = {
     // With --wait also a server that is not back yet is waited for: the key makes it the same call.
     const plane = openPatient(context, () => id && `call ${id}`, flags.wait === undefined ? undefined : waitMs);
     return withWait(context, waitMs, async (wait) => {
+      // The call may be made already when Ctrl-C comes: its id is waited for a moment, to say which call goes on.
+      const enough = new AbortController();
+      const onStop = (): void => void io.sleep(LAST_ANSWER_MS, enough.signal).then(() => enough.abort());
+      wait.signal.addEventListener("abort", onStop, { once: true });
       const made = await makePatiently(context, wait, () =>
-        plane.start(args[0] ?? "", given, { ...options, signal: wait.signal }),
-      );
+        plane.start(args[0] ?? "", given, { ...options, signal: enough.signal }),
+      ).finally(() => enough.abort());
       id = parseText(made, "tool_call_id");
       const call = await waitForCall(context, plane, made, wait);
       return isOver(call) ? showOutcome(context, call) : leaveRunning(context, call, wait.signal.aborted);
