@@ -145,6 +145,20 @@ describe("deadlines and cancellation", () => {
     expect(heard).toContain("ended, because calls that were canceled did not end");
   });
 
+  test("[HOST-4-P3] a second call that is stuck after the first ends it as well, and the next call has a new process", async () => {
+    const host = start("ignores_cancel", {}, { extended: true });
+    await host.start();
+    const [pid] = pids(host);
+    const first = run(host, "bad", 0, 100);
+    const second = run(host, "bad", 0, 1_500);
+    expect(await codes([first])).toEqual(["tool_timeout"]);
+    await until("it to be left alone", () => host.status().processes[0]?.state === "draining", PATIENCE_MS);
+    expect(await codes([second])).toEqual(["tool_timeout"]);
+    const next = run(host, "echo");
+    expect(await codes([next])).toEqual(["success"]);
+    expect((await next).pid).not.toBe(pid);
+  });
+
   test("[HOST-4-P3] one that does not even answer a ping is ended, and its other calls are told or run again", async () => {
     const host = start("blocks", { unresponsiveMs: 300 }, { extended: true, options: { retrySafe: ["echo"] } });
     await host.start();

@@ -281,6 +281,8 @@ export class HostProcess implements FeedView, JobPlace {
   }
 
   #drain(): void {
+    // Another call was stuck already, and this one may be the last that somebody waited for.
+    if (this.state === "draining") this.#checkDrained();
     if (this.state !== "ready") return;
     this.state = "draining";
     this.#checkDrained();

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { hostname } from "node:os";
 import { Hono } from "hono";
 import { describe, expect, test } from "vitest";
@@ -75,6 +75,23 @@ describe("listen", () => {
     await first.closed;
     expect([busy, last].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
     for (const { socket } of [busy, last]) socket.destroy();
+    await server.close(1_000);
+  });
+
+  test("[SEC-memory-idle] one address that asks for something now and then on each connection does not take all of them", async () => {
+    const made = app(() => new Response("work"));
+    const limits = { maxConnections: 12, reservedConnections: 2, idlePerAddress: 3, now: () => 0 };
+    const server = await listen({ app: made, host: "127.0.0.1", port: 0, ...limits });
+    const sockets: Socket[] = [];
+    for (let one = 0; one < 20; one++) {
+      const socket = connect(Number(server.address.split(":")[1]), "127.0.0.1");
+      socket.on("error", () => {});
+      socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      const [answer] = (await once(socket, "data")) as [Buffer];
+      expect(answer.toString()).toContain("200 OK");
+      sockets.push(socket);
+    }
+    for (const socket of sockets) socket.destroy();
     await server.close(1_000);
   });
 

@@ -92,12 +92,16 @@ type IdleKind = keyof typeof IDLE_MS;
 /** The idle connections of one address and since when, the one that is idle the longest first. */
 type IdleSockets = Readonly<Record<IdleKind, Map<Socket, number>>>;
 
-/** Closes connections of an address that has too many idle ones: those without any request first. */
-const createIdleSockets = (perAddress: number, now: () => number) => {
+/**
+ * Closes connections of an address that has too many idle ones: those without any request first. While the server is crowded none of
+ * them is spared: a request now and then would keep each of them, and all connections would be those of one address.
+ */
+const createIdleSockets = (perAddress: number, isCrowded: () => boolean, now: () => number) => {
   const byAddress = new Map<string, IdleSockets>();
-  const closeOldest = (idle: IdleSockets, kind: IdleKind): void => {
+  const closeOldest = (idle: IdleSockets, kind: IdleKind, newest: Socket): void => {
     for (const [socket, since] of idle[kind]) {
-      if (idle.silent.size + idle.kept.size <= perAddress || now() - since < IDLE_MS[kind]) return;
+      if (idle.silent.size + idle.kept.size <= perAddress || socket === newest) return;
+      if (now() - since < IDLE_MS[kind] && !isCrowded()) return;
       idle[kind].delete(socket);
       socket.destroy();
     }
@@ -107,8 +111,8 @@ const createIdleSockets = (perAddress: number, now: () => number) => {
       const idle = byAddress.get(address) ?? { silent: new Map<Socket, number>(), kept: new Map<Socket, number>() };
       byAddress.set(address, idle);
       idle[kind].set(socket, now());
-      closeOldest(idle, "silent");
-      closeOldest(idle, "kept");
+      closeOldest(idle, "silent", socket);
+      closeOldest(idle, "kept", socket);
     },
     remove(socket: Socket, address: string): void {
       const idle = byAddress.get(address);
@@ -190,7 +194,9 @@ export const listen = async (options: ListenOptions): Promise<HttpServer> => {
   server.prependListener("request", (_request, response) => cutStuck(response, stuckAnswerMs));
   server.maxConnections = maxConnections;
   const now = options.now ?? (() => performance.now());
-  const connections = trackIdle(server, createIdleSockets(options.idlePerAddress ?? IDLE_PER_ADDRESS, now));
+  const isHalfFull = (): boolean => connections.count() > (maxConnections - reservedConnections) / 2;
+  const idle = createIdleSockets(options.idlePerAddress ?? IDLE_PER_ADDRESS, isHalfFull, now);
+  const connections = trackIdle(server, idle);
   const { closeIdle } = connections;
   // Node calls it when the server closes.
   server.closeIdleConnections = closeIdle;
