@@ -1135,6 +1135,8 @@ class Service:
 
     @staticmethod
     def again(item: Tool, error: Dict[str, Any], attempt: int) -> bool:
+        if item.options.get("retry_policy") is not None:  # the plane tries it again: one lease runs the tool once
+            return False
         advised = error.get("retryable", error["code"] in RETRY_CODES)
         return item.options.get("retry") == "safe" and attempt < MAX_ATTEMPTS and bool(advised)
 
