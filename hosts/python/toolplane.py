@@ -105,6 +105,12 @@ class ApiError(Exception):
         self.status, self.code, self.message, self.detail = status, code, message, detail
 
     @property
+    def asked_pause(self) -> float:
+        """How long the server asks to be left alone. One that asks for more than a minute is asked again anyway."""
+        seconds = self.detail.get("retry_after_seconds") if isinstance(self.detail, dict) else None
+        return min(float(seconds), 60.0) if isinstance(seconds, (int, float)) and seconds > 0 else 0.0
+
+    @property
     def may_pass(self) -> bool:
         return self.status == 0 or self.status >= 500 or self.status == 429
 
@@ -587,9 +593,7 @@ class Client:
         except ValueError:
             raise ApiError(0, "upstream_unavailable", "the server answered something that is not JSON") from None
         if not 200 <= response.status < 300:
-            error = answer.get("error", {}) if isinstance(answer, dict) else {}
-            code, message = str(error.get("code", response.status)), str(error.get("message", ""))
-            raise ApiError(response.status, code, message, error.get("detail"))
+            raise refusal(response, answer)
         date = response.getheader("date")
         return answer, email.utils.parsedate_to_datetime(date).timestamp() if date else time.time()
 
@@ -604,9 +608,7 @@ class Client:
             connection.request("POST", self._base + path, body=json.dumps(body).encode(), headers=headers)
             response = connection.getresponse()
             if response.status != 200:
-                error = json.loads(response.read()).get("error", {})
-                code, message = str(error.get("code", response.status)), str(error.get("message", ""))
-                raise ApiError(response.status, code, message, error.get("detail"))
+                raise refusal(response, json.loads(response.read()))
             for line in iter(response.readline, b""):
                 if line.strip():
                     yield json.loads(line)
@@ -614,6 +616,16 @@ class Client:
             raise ApiError(0, "upstream_unavailable", f"the server does not answer ({type(error).__name__})") from error
         finally:
             connection.close()
+
+
+def refusal(response: http.client.HTTPResponse, answer: Any) -> ApiError:
+    """What an answer that is not a success says. The pause of its Retry-After is in the detail, as the plane itself puts it there."""
+    error = answer.get("error") if isinstance(answer, dict) else None
+    error = error if isinstance(error, dict) else {}
+    detail, after = error.get("detail"), (response.getheader("retry-after") or "").strip()
+    if after.isascii() and after.isdigit() and (detail is None or isinstance(detail, dict)):
+        detail = {**(detail or {}), "retry_after_seconds": int(after)}
+    return ApiError(response.status, str(error.get("code", response.status)), str(error.get("message", "")), detail)
 
 
 def backoff(failures: int) -> float:
@@ -1135,6 +1147,8 @@ class Service:
 
     @staticmethod
     def again(item: Tool, error: Dict[str, Any], attempt: int) -> bool:
+        if item.options.get("retry_policy") is not None:  # the plane tries it again: one lease runs the tool once
+            return False
         advised = error.get("retryable", error["code"] in RETRY_CODES)
         return item.options.get("retry") == "safe" and attempt < MAX_ATTEMPTS and bool(advised)
 
@@ -1339,20 +1353,20 @@ class Plane:
                 nobody = isinstance(error.__cause__, (ConnectionRefusedError, socket.gaierror))
                 self._answered = self._answered or not nobody
                 failures += 1
-                pause = backoff(failures)
+                pause = max(error.asked_pause, backoff(failures))
                 end = until if self._answered else min(until, self._began + STARTUP_SECONDS)
                 if not error.may_pass or time.monotonic() + pause >= end:
                     raise ToolplaneError(error.code, error.message, error.detail) from error
                 time.sleep(pause)
 
     def _ask(self, wait: float, ask: Callable[[float], Dict[str, Any]]) -> Dict[str, Any]:
-        """Asks until the call is over, or the wait is. Handing a call over is tried a while, also without a wait."""
-        began = time.monotonic()
-        until, pause = began + wait, 0.1
+        """Asks until the call is over, or the wait is. Without a wait, handing a call over is tried a while."""
+        until, pause = time.monotonic() + wait, 0.1
         while True:
             asked = time.monotonic()
             left = max(0.0, until - asked)
-            answer = self._insist(max(until, began + 10), lambda: ask(min(max(0.0, until - time.monotonic()), SLICE_SECONDS)))
+            end = until if wait > 0 else asked + 10
+            answer = self._insist(end, lambda: ask(min(max(0.0, until - time.monotonic()), SLICE_SECONDS)))
             now = time.monotonic()
             if answer.get("status") in SETTLED or now >= until:
                 return answer

@@ -10,6 +10,7 @@ import { startCuttingProxy } from "../client/cutting-proxy.ts";
 import { makePlace } from "../up/data.ts";
 import { requirePython } from "./programs.ts";
 import { readBlocks, sectionOf } from "./readme.ts";
+import { type ScriptedPlane, startScriptedPlane } from "./scripted-plane.ts";
 
 const NODE = [process.execPath, "--conditions=source", "--no-warnings"] as const;
 const example = (name: string): string => join(ROOT, "examples/callers", name);
@@ -33,6 +34,57 @@ test("[API-6-L1] a program with the plane as its library needs nothing else", as
   await using place = await makePlace();
   const { code, out, err } = await runProgram([...NODE, example("open-plane.ts")], { cwd: place.root });
   expect([code, out, err]).toEqual([0, "Hello, Ada!\n", ""]);
+});
+
+describe("a plane that asks for a pause", () => {
+  const PROGRAM = `
+import sys
+from toolplane import ToolplaneError, connect
+try:
+    print(connect().call("any", wait=float(sys.argv[1])))
+except ToolplaneError as error:
+    print(error.code, error.retryable, error.detail)
+`;
+  const callWith = async (plane: ScriptedPlane, wait: string): Promise<string> => {
+    const env = { TOOLPLANE_URL: plane.url, TOOLPLANE_TOKEN: "t", PYTHONPATH: join(ROOT, "hosts/python") };
+    return (await runProgram(["python3", "-c", PROGRAM, wait], { cwd: ROOT, env })).out.trim();
+  };
+  const refusal = (status: number, code: string, seconds: number) => ({
+    status,
+    body: { error: { code, message: "later", detail: { retry_after_seconds: seconds } } },
+  });
+
+  // The script has one refusal: a client that asks again is answered, and that shows.
+  test.each([
+    [429, "rate_limited"],
+    [503, "breaker_open"],
+  ])("[API-6-P2] %d %s beyond the wait raises at once from Python", async (status, code) => {
+    await using plane = await startScriptedPlane();
+    plane.script("/calls", refusal(status, code, 9), { body: { status: "success", result: "asked again" } });
+    expect(await callWith(plane, "3")).toBe(`${code} True {'retry_after_seconds': 9}`);
+    expect(plane.requests("/calls")).toHaveLength(1);
+  });
+
+  test("[API-6-P2] the header Retry-After counts as well", async () => {
+    await using plane = await startScriptedPlane();
+    const body = { error: { code: "rate_limited", message: "later" } };
+    const headers = { "retry-after": "9" };
+    plane.script("/calls", { status: 429, body, headers }, { body: { status: "success", result: "asked again" } });
+    expect(await callWith(plane, "3")).toBe("rate_limited True {'retry_after_seconds': 9}");
+  });
+
+  test("[API-6-P2] a wait that is shorter than any pause ends with the first refusal", async () => {
+    await using plane = await startScriptedPlane();
+    const body = { error: { code: "storage_error", message: "away" } };
+    plane.script("/calls", { status: 503, body }, { body: { status: "success", result: "asked again" } });
+    expect(await callWith(plane, "0.01")).toBe("storage_error True None");
+  });
+
+  test("[API-6-P2] a pause within the wait is made, and the call goes on", async () => {
+    await using plane = await startScriptedPlane();
+    plane.script("/calls", refusal(429, "rate_limited", 0.3), { body: { status: "success", result: "passed" } });
+    expect(await callWith(plane, "60")).toBe("passed");
+  });
 });
 
 describe("against a server", () => {

@@ -81,6 +81,14 @@ describe("a result", () => {
   });
 });
 
+test("[HOSTPY-27] a failure under a retry policy is reported after one run, with all that the plane needs to pause", async () => {
+  plane.offer(commandFor({ call: "a", tool: "governed", args: { failures: 9, pause: 7 } }));
+  await untilResults("a");
+  const error = { code: "sold_out", message: "not now", retryable: true, detail: { retry_after_seconds: 7 } };
+  expect(bodyOf("a")).toMatchObject({ status: "failed", error });
+  expect(readdirSync(marks).filter((name) => name.startsWith("governed-a"))).toHaveLength(1);
+});
+
 describe("an exchange", () => {
   interface Item {
     readonly tool_call_id: string;

@@ -124,6 +124,14 @@ describe("errors", () => {
     expect(await stackOf(succeeded.tool_call_id)).toMatch(/^tried 3 times in this attempt; the last try succeeded;/);
     expect(await stackOf(failed.tool_call_id)).toMatch(/^tried 3 times in this attempt; the last failure:\nTraceback/);
   });
+
+  test("[HOSTPY-27] a tool with a retry policy runs once for each lease, and the plane tries it again", async () => {
+    const { tool_call_id: id, ...succeeded } = await outcome("governed", { failures: 2 });
+    expect(succeeded).toMatchObject({ status: "success", result: 3, attempts: 3 });
+    expect(marked(`governed-${String(id)}`)).toHaveLength(3);
+    const failed = await outcome("governed", { failures: 3 });
+    expect(failed).toMatchObject({ status: "failed", attempts: 3, error: { code: "sold_out", retryable: true } });
+  });
 });
 
 test("[SEE-20] a Python program finds the plane of the data directory beside it, as the command line does", () => {

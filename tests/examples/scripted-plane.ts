@@ -15,6 +15,7 @@ export interface SeenRequest {
 export interface Reply {
   readonly status?: number;
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Hang up instead of answering. */
   readonly hangUp?: boolean;
 }
@@ -162,7 +163,7 @@ export const startScriptedPlane = async (): Promise<ScriptedPlane> => {
     if (reply.hangUp === true) request.socket.destroy();
     else
       response
-        .writeHead(reply.status ?? 200, { "content-type": "application/json" })
+        .writeHead(reply.status ?? 200, { "content-type": "application/json", ...reply.headers })
         .end(JSON.stringify(reply.body ?? {}));
   };
 

@@ -60,6 +60,7 @@ export const rules = [
   { id: "HOSTPY-24", source: "interfaces 6", part: "server", text: "toolplane.py: a token that is refused later ends the service with one line." },
   { id: "HOSTPY-25", source: "interfaces 6", part: "server", text: "toolplane.py: a kept connection that the server has closed costs no time and no warning." },
   { id: "HOSTPY-26", source: "interfaces 6", part: "server", text: "toolplane.py is one file of the standard library that Python 3.9 can read." },
+  { id: "HOSTPY-27", source: "interfaces 6", part: "server", text: "toolplane.py: a tool whose definition has a retry policy is run once for each lease; its failure goes to the plane with code, retryable and detail." },
   { id: "ANYLANG-1", source: "interfaces 4, 6", part: "server", text: "A service of curl and shell registers its tool and settles calls." },
   { id: "ANYLANG-2", source: "interfaces 4, 6", part: "server", text: "Any text passes through the shell service unchanged, and none is run as a command." },
   { id: "ANYLANG-3", source: "interfaces 4, 6", part: "server", text: "The shell service keeps long calls by heartbeats." },

@@ -17,4 +17,5 @@ export const rules = [
   { id: "API-6-L2", source: "interfaces 6", part: "server", text: "A plane that was opened as a library and killed finishes its calls when it is opened again." },
   { id: "API-6-L3", source: "interfaces 6", part: "server", text: "openPlane refuses a data directory that another process holds, with the sentence that up has for it, and leaves no process when it is closed." },
   { id: "API-6-P1", source: "interfaces 6", part: "sdk", text: "connect() of hosts/python/toolplane.py makes calls with keys, waits, typed exceptions and retries, with the standard library alone." },
+  { id: "API-6-P2", source: "interfaces 6", part: "sdk", text: "connect() of hosts/python/toolplane.py makes the pause that the plane asks for, and raises at once when that would end after the wait." },
 ] as const satisfies readonly Rule[];

@@ -63,6 +63,14 @@ def flaky(failures: int, ctx: toolplane.Context) -> int:
     return ctx.attempt
 
 
+@toolplane.tool(retry="safe", options={"retry_policy": {"attempts": 3, "backoff_seconds": 0}})
+def governed(failures: int, ctx: toolplane.Context, pause: float = 0) -> int:
+    mark(f"governed-{ctx.tool_call_id}")
+    if ctx.attempt <= failures:
+        raise toolplane.ToolError("sold_out", "not now", detail={"retry_after_seconds": pause}, retryable=True)
+    return ctx.attempt
+
+
 def pass_time(name: str, seconds: float, ctx: toolplane.Context) -> int:
     mark(f"{name}-started")
     end = time.monotonic() + seconds
@@ -141,7 +149,7 @@ def typed(
     "Takes every kind of argument."
 
 
-TOOLS = [give, unspeakable, large, throw, take_signal, flaky, wait_safe, wait_unsafe, deaf, who, later, leak, typed]
+TOOLS = [give, unspeakable, large, throw, take_signal, flaky, governed, wait_safe, wait_unsafe, deaf, who, later, leak, typed]
 
 if __name__ == "__main__":
     toolplane.serve(
