@@ -17,6 +17,7 @@ export const rules = [
   { id: "LIM-project-1", source: "interfaces 3", part: "engine", text: "`concurrency` of a project delays the calls of all its tools; the plane's own managers hold no slot." },
   { id: "LIM-project-2", source: "interfaces 3", part: "engine", text: "`rate` and `queue` of a project refuse new calls with rate_limited and say when to come back; a used key answers all the same." },
   { id: "LIM-project-4", source: "issue 12", part: "engine", text: "The `queue` limit of a project holds for requests and steps that arrive at the same moment, in all processes; calls that wait for a person count too." },
+  { id: "LIM-project-5", source: "issue 12", part: "engine", text: "A full queue tells a refused caller as long a pause as it has been since a call of the project ended lately; when none did, a minute." },
   { id: "LIM-ceiling-1", source: "security 2.10", part: "server", text: "What the configuration file sets for a project is a ceiling: a less strict limit is refused by name with the value of the file." },
   { id: "LIM-ceiling-2", source: "security 2.10", part: "server", text: "A start keeps a limit that a person lowered below the value of the file." },
   { id: "LIM-plane-1", source: "security 2.10", part: "engine", text: "The places of the plane for open calls are shared: a project may have as many as are left, and at least one in 200; one above its share is refused in every process and told so, the others go on." },
