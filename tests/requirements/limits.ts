@@ -33,6 +33,7 @@ export const rules = [
   { id: "LIM-why-1", source: "issue 20", part: "server", text: "`why` says in words which limit holds a call, what holds the slots, when the next may start, which breaker is open since when, and when a failed attempt is tried again." },
   { id: "LIM-door-4", source: "issue 20", part: "server", text: "The limits of a tool are changed alone by PATCH of its limits, and count as a person's; a tool as it is shown can be edited and registered." },
   { id: "LIM-door-5", source: "issue 20", part: "server", text: "The command line and MCP say in how many seconds a refused call may be made; `call --wait` waits it out, and without it the command says the sentence and ends." },
+  { id: "LIM-door-6", source: "interfaces 4", part: "server", text: "The list of limits shows every limit of the project's own calls, also those that refuse, with what runs and waits." },
   { id: "LIM-door-2", source: "interfaces 4", part: "server", text: "The last connections of a server are kept for /health and /live; other requests are then refused and their connections closed." },
   { id: "LIM-parts-1", source: "security 2.10", part: "server", text: "Parts of results are handed out a few at a time with other work in between, and what a part costs is shared by all its readers." },
   { id: "LIM-door-3", source: "issue 20", part: "server", text: "Event readers at the same place of the log share their reads, so that many readers do not slow down the calls." },
