@@ -334,6 +334,7 @@ test("[LIM-break-3] the runs of all tools of a target open its breaker in every 
   });
   expect((await t.engine.depths()).openBreakers).toBeGreaterThanOrEqual(1);
   expect(await other.limits.list(projectId)).toMatchObject([
+    { toolName: undefined, target: undefined, limits: { target_breaker: breaker }, heldBy: undefined },
     { toolName: undefined, target: "both", heldBy: "breaker", openedAt: expect.any(Date), nextAt: expect.any(Date) },
   ]);
   await make("apart");

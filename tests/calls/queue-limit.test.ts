@@ -1,7 +1,15 @@
 // The `queue` limit of a project, for calls that arrive at the same moment in several processes.
 
-import type { Engine } from "@toolplane/engine";
-import { codeOf, startTestEngine, type TestEngine, toolUpload } from "@toolplane/testkit";
+import type { Engine, LeasedCall } from "@toolplane/engine";
+import type { ToolplaneError } from "@toolplane/protocol";
+import {
+  codeOf,
+  createStandingClock,
+  resultFor,
+  startTestEngine,
+  type TestEngine,
+  toolUpload,
+} from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 let t: TestEngine;
@@ -52,3 +60,62 @@ test.each([
     );
   },
 );
+
+/** An engine whose clock moves when the test says so, with a project whose queue has one place. */
+const startOnePlace = async (projectId: string, options: object) => {
+  const standing = createStandingClock();
+  let passedMs = 0;
+  const engine = await t.another({ clock: { ...standing, now: () => standing.now() + passedMs } });
+  for (const project_id of [projectId, `${projectId}-busy`])
+    await engine.projects.createProject({ project_id, title: "Any", bootstrap: false }, "sys.test");
+  await engine.tools.upsertTool(projectId, toolUpload({ name: "any", options: options as Record<string, unknown> }));
+  await engine.tools.upsertTool(`${projectId}-busy`, toolUpload({ name: "any", options: {} }));
+  await engine.projects.patchProject(projectId, { limits: { queue: 1 } });
+  const make = (more: object = {}) => engine.calls.dispatch({ projectId, toolName: "any", arguments: {}, ...more });
+  return {
+    make,
+    async endOne(of: string): Promise<void> {
+      await make({ projectId: of });
+      const [call] = await engine.calls.claim({ projectId: of, target: "test", holder: "h", max: 1 });
+      await engine.calls.settle(resultFor(call as LeasedCall));
+    },
+    passes(seconds: number): void {
+      passedMs += seconds * 1_000;
+    },
+    /** What a refused caller is told. */
+    async pause(): Promise<unknown> {
+      const error: unknown = await make().catch((reason: unknown) => reason);
+      const message = `project ${projectId} has 1 call in its queue, which is its limit; try again later`;
+      expect(error).toMatchObject({ code: "rate_limited", message });
+      return (error as ToolplaneError).detail?.retry_after_seconds;
+    },
+  };
+};
+
+test.each([
+  ["later", "a call for later", {}, { notBeforeMs: Date.now() + 86_400_000 }],
+  ["asked", "a call that a person has to approve", { approval: { policy: "required" } }, {}],
+  ["alone", "a call without a service", {}, {}],
+])(
+  "[LIM-project-5] project %s: a full queue that no call left asks for a long pause: %s",
+  async (id, _name, options, more) => {
+    const one = await startOnePlace(id, options);
+    await one.make(more);
+    expect(await one.pause()).toBe(60);
+    one.passes(3);
+    // Ends of another project make no place in this queue.
+    await one.endOne(`${id}-busy`);
+    expect(await one.pause()).toBe(60);
+  },
+);
+
+test("[LIM-project-5] a full queue that a call left lately asks for as long again, and for a long pause later", async () => {
+  const one = await startOnePlace("lately", {});
+  await one.endOne("lately");
+  await one.make();
+  expect(await one.pause()).toBe(1);
+  one.passes(4);
+  expect(await one.pause()).toBe(4);
+  one.passes(20);
+  expect(await one.pause()).toBe(60);
+});

@@ -161,7 +161,7 @@ export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
   {
     statement: "gates.count-queued",
     scan: "Index Scan of live_calls by live_calls_pkey",
-    reason: "live calls only, up to the limit of the project's queue; only of projects with such a limit",
+    reason: "live calls only, up to the limit of the project's queue; or of a list of limits for a person",
   },
   {
     statement: "gates.count-queues",

@@ -122,6 +122,28 @@ test("[LIM-why-1] the list of limits says what runs, what waits and which breake
   expect(own).toMatchObject({ tool_name: null, limits: { concurrency: 1 }, held_by: "concurrency" });
 });
 
+test("[LIM-door-6] the list of limits has every limit of the project itself, also one that only refuses", async () => {
+  const project_id = "own-limits";
+  await http.send("POST", "/projects", { project_id, title: "Own", bootstrap: false });
+  const own = async () => (await http.send("GET", `/projects/${project_id}/limits`)).body.items;
+  const patch = (limits: object) => http.send("PATCH", `/projects/${project_id}`, { limits });
+  const row = { tool_name: null, target: null, running: 0, waiting: 0, held_by: null };
+  expect(await own()).toEqual([]);
+  await patch({ queue: 100 });
+  expect(await own()).toMatchObject([{ ...row, limits: { queue: 100 } }]);
+  // Calls of tools without a limit count as well.
+  await http.send("POST", `/projects/${project_id}/tools`, toolUpload({ name: "free", target: "free", options: {} }));
+  for (let one = 0; one < 3; one++)
+    await http.send("POST", `/projects/${project_id}/calls`, { tool_name: "free", arguments: {} });
+  await http.send("POST", `/projects/${project_id}/tool-services/free/claim`, { max: 1, wait_seconds: 0 });
+  expect(await own()).toMatchObject([{ ...row, running: 1, waiting: 2 }]);
+  const rate = { limit: 1_000, per_seconds: 1 };
+  const target_breaker = { failure_rate: 0.5, window_seconds: 60, open_seconds: 30 };
+  for (const more of [{ concurrency: 5, rate }, { target_breaker }]) await patch(more);
+  const [{ limits } = { limits: undefined }] = (await own()) as unknown as readonly { readonly limits: unknown }[];
+  expect(limits).toEqual({ concurrency: 5, rate, queue: 100, target_breaker });
+});
+
 test("the usage of a tool counts all its calls that ended", async () => {
   await register("counted", {});
   const settle = async (more: object) => {

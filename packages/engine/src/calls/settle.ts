@@ -86,7 +86,7 @@ const notHolder = ({ toolCallId, leaseId }: SettleRow, { status, leaseHolder }: 
       ? status === "queued"
         ? `call ${toolCallId} waits for a service of its version or for a limit: take it under a lease before it has a result`
         : `call ${toolCallId} is leased by ${leaseHolder}: only the holder of the lease can settle it`
-      : `the lease on call ${toolCallId} is gone; another service runs it now`,
+      : `the lease on call ${toolCallId} is gone; ${status === "running" ? "another service runs it now" : "no service holds it"}`,
     { detail: { status } },
   );
 

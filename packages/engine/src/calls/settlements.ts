@@ -74,7 +74,7 @@ export const createSettlements = (deps: SettlementsDeps): Settlements => {
     unrung: readonly PlannedSettlement[],
   ): Promise<void> => {
     await faults.at("settle:before-doorbell");
-    deps.admission.freed();
+    deps.admission.freed(new Set(won.map(({ facts }) => facts.projectId)));
     for (const { facts, row, traceparent, plannedAt } of won) {
       const news = { traceparent, errorCode: row.errorCode, settlingAt: plannedAt };
       deps.observe({ ...facts, status: row.status as CallStatus }, news);

@@ -37,8 +37,8 @@ export interface Admission {
   queueFull(projectId: string, queue: number): ToolplaneError;
   /** The limits of a project; from memory when they were asked for a moment ago. */
   limitsOf(projectId: string): Promise<ProjectLimits>;
-  /** A call left the queue or the plane; tells callers how long a place takes to become free. */
-  freed(): void;
+  /** Calls of these projects ended here; tells callers how long a place takes to become free. */
+  freed(projectIds: Iterable<string>): void;
   /** Counts what is open in the plane; for a watchdog, which need not come again before its time. */
   measure(): Promise<false>;
   close(): void;
@@ -62,16 +62,22 @@ const MAX_OPEN = 200_000;
 const MAX_PROJECTS = 10_000;
 /** A ring of the registry may be lost (I13). */
 const REMEMBERED_MS = 600_000;
-const LONGEST_RETRY_SECONDS = 60;
+/** Ends of calls that are longer ago say nothing about the next one: what waits may be for tomorrow, for a person, or without a service. */
+const LATELY_MS = 10_000;
+/** When no call ended lately. */
+const LONG_PAUSE_SECONDS = 60;
 
 const refuse = (message: string, seconds: number, detail: Readonly<Record<string, unknown>>): ToolplaneError =>
   new ToolplaneError("rate_limited", message, { detail: { ...detail, retry_after_seconds: Math.max(seconds, 1) } });
+
+const callsOf = (count: number): string => (count === 1 ? "1 call" : `${count} calls`);
 
 export const createAdmission = (deps: AdmissionDeps): Admission => {
   const { db, clock, maxOpen = MAX_OPEN } = deps;
   const known = new LRUCache<string, { readonly limits: ProjectLimits }>({ max: MAX_PROJECTS, ttl: REMEMBERED_MS });
   let changes = 0;
-  let freedAt = clock.now();
+  const freedAt = new LRUCache<string, number>({ max: MAX_PROJECTS });
+  let anyFreedAt: number | undefined;
   let counted = NO_OPEN_CALLS;
   const close = deps.doorbell.listen("registry", () => {
     changes++;
@@ -89,9 +95,11 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
     return limits;
   };
 
-  /** Seconds until a place becomes free. A guess: as long again as it has been since the last call left. */
-  const untilFree = (): number =>
-    Math.min(Math.ceil(Math.max(clock.now() - freedAt, 0) / 1_000), LONGEST_RETRY_SECONDS);
+  /** Seconds until a place becomes free. A guess: as long again as it has been since the last call ended, if that was lately. */
+  const untilFree = (lastAt: number | undefined): number => {
+    const passedMs = lastAt === undefined ? Number.POSITIVE_INFINITY : clock.now() - lastAt;
+    return passedMs > LATELY_MS ? LONG_PAUSE_SECONDS : Math.ceil(passedMs / 1_000);
+  };
 
   const placesLeft = async (projectId: string, queue: number): Promise<number> => {
     const [row] = await db.query<{ queued: number }>(COUNT_QUEUED, [projectId, queue]);
@@ -99,8 +107,8 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
   };
 
   const queueFull = (projectId: string, queue: number): ToolplaneError => {
-    const message = `project ${projectId} has ${queue} calls in its queue, which is its limit; try again later`;
-    return refuse(message, untilFree(), { limit: "queue", queue });
+    const message = `project ${projectId} has ${callsOf(queue)} in its queue, which is its limit; try again later`;
+    return refuse(message, untilFree(freedAt.get(projectId)), { limit: "queue", queue });
   };
 
   const planeFull = (projectId: string): ToolplaneError | undefined => {
@@ -111,7 +119,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
       share === 0
         ? `the plane has ${counted.open} open calls, twice as many as its ${maxOpen} places; try again later`
         : `project ${projectId} has ${own} open calls, and its share of the plane's ${maxOpen} places is ${share} now: it shrinks while the plane fills; let calls end or cancel some, then try again`;
-    return refuse(message, untilFree(), { limit: "plane", open_calls: own, share });
+    return refuse(message, untilFree(anyFreedAt), { limit: "plane", open_calls: own, share });
   };
 
   return {
@@ -135,7 +143,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
       if (rate == null || free === 0) return verdicts;
       const [grant] = await db.query<GrantRow>(TAKE_TOKENS, bindTokens(projectId, rate, burstOf(rate, "refuse"), free));
       const { granted, wait_ms: waitMs } = grant ?? { granted: free, wait_ms: 0 };
-      const said = `${rate.limit} ${rate.limit === 1 ? "call" : "calls"} in ${rate.per_seconds} s`;
+      const said = `${callsOf(rate.limit)} in ${rate.per_seconds} s`;
       const message = `project ${projectId} makes more than ${said}, which is its limit; try again later`;
       verdicts.fill(refuse(message, Math.ceil(waitMs / 1_000), { limit: "rate", rate }), granted, free);
       return verdicts;
@@ -150,8 +158,9 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
     },
     queueFull,
     limitsOf: find,
-    freed() {
-      freedAt = clock.now();
+    freed(projectIds) {
+      anyFreedAt = clock.now();
+      for (const projectId of projectIds) freedAt.set(projectId, anyFreedAt);
     },
     async measure() {
       const rows = await db.query<OpenRow>(COUNT_OPEN, [ceilingOf(maxOpen), floorOf(maxOpen)]);

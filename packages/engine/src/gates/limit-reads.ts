@@ -1,19 +1,25 @@
 // What the limits of a project do at this moment: for each, how many calls run and wait, and what holds the next one.
 
+import type { ProjectLimits } from "@toolplane/protocol/registry";
 import type { Queryer } from "../sql/database.ts";
+import { COUNT_OPEN_OF_PROJECT, COUNT_QUEUED, type ProjectLimitsRow, READ_PROJECT_LIMITS } from "./admission.sql.ts";
 import type { PlaneShare } from "./admission.ts";
 import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE, targetOfGate } from "./gate.ts";
 import { COUNT_WAITING, type GateRow, gateStateOf, READ_PROJECT_GATES, type WaitingCountRow } from "./gates.sql.ts";
 import { planRoom } from "./plan-room.ts";
+
+/** What holds the calls of a project: at its gate, before it (`rate`, `queue`), and at the gates of its targets. */
+type OwnLimits = Pick<ProjectLimits, "concurrency" | "rate" | "queue" | "target_breaker">;
 
 export interface LimitState {
   /** Undefined: the limit is the project's own, or a target's. */
   readonly toolName: string | undefined;
   /** Of the breaker of a target; undefined otherwise. */
   readonly target: string | undefined;
-  readonly limits: GateLimits;
-  /** Of a target: the trials. */
+  readonly limits: GateLimits | OwnLimits;
+  /** Of a target: the trials. Of a project with `concurrency`: what holds a slot. */
   readonly running: number;
+  /** Of a project: what counts in its `queue`. */
   readonly waiting: number;
   /** What would hold a call back now; undefined when there is room. */
   readonly heldBy: GateBlock | undefined;
@@ -24,7 +30,7 @@ export interface LimitState {
 }
 
 export interface LimitReads {
-  /** The project's own limit first, if it has one; then the breakers of its targets, then its limited tools; the first 500 of each. */
+  /** The project's own limits first, if it has any; then the breakers of its targets, then its limited tools; the first 500 of each. */
   list(projectId: string): Promise<readonly LimitState[]>;
   /** What the project has open of the plane's places, and what it may have now. */
   openCalls(projectId: string): Promise<PlaneShare>;
@@ -53,20 +59,46 @@ const planLimitState = (state: GateState, waiting: number): LimitState => {
   };
 };
 
-export const createLimitReads = (db: Queryer, openCalls: LimitReads["openCalls"]): LimitReads => ({
-  openCalls,
-  async list(projectId) {
-    const gates = (await db.query<GateRow>(READ_PROJECT_GATES, [projectId])).map(gateStateOf);
-    const limited = gates.filter(({ limits }) => Object.keys(limits).length > 0);
-    if (limited.length === 0) return [];
-    const counts = await db.query<WaitingCountRow>(COUNT_WAITING, [projectId, MAX_COUNTED]);
-    const waitingAt = (gate: string): number => {
-      const target = targetOfGate(gate);
-      const here = counts.filter((count) => (target === undefined ? count.gate === gate : count.target === target));
-      return sumOf(gate === PROJECT_GATE ? counts : here);
-    };
-    return limited
-      .toSorted((a, b) => (a.gate < b.gate ? -1 : 1))
-      .map((state) => planLimitState(state, waitingAt(state.gate)));
-  },
-});
+/** Pure. */
+const planOwnLimits = ({ limits }: ProjectLimitsRow): OwnLimits => {
+  const { concurrency, rate, queue, target_breaker } = limits;
+  const own = Object.entries({ concurrency, rate, queue, target_breaker });
+  return Object.fromEntries(own.filter(([, limit]) => limit != null));
+};
+
+const isLimited = (limits: object): boolean => Object.keys(limits).length > 0;
+
+export const createLimitReads = (db: Queryer, openCalls: LimitReads["openCalls"]): LimitReads => {
+  /** Its gate knows only `concurrency`, and counts only calls that pass a gate. */
+  const readOwn = async (state: GateState): Promise<readonly LimitState[]> => {
+    const { projectId } = state;
+    const [row] = await db.query<ProjectLimitsRow>(READ_PROJECT_LIMITS, [projectId]);
+    const limits = row === undefined ? {} : planOwnLimits(row);
+    if (!isLimited(limits)) return [];
+    const [queue] = await db.query<{ queued: number }>(COUNT_QUEUED, [projectId, MAX_COUNTED]);
+    const waiting = queue?.queued ?? 0;
+    const own = { ...planLimitState(state, waiting), limits };
+    if (limits.concurrency != null) return [own];
+    const [all] = await db.query<{ open: number }>(COUNT_OPEN_OF_PROJECT, [projectId, MAX_COUNTED]);
+    return [{ ...own, running: Math.max((all?.open ?? 0) - waiting, 0) }];
+  };
+
+  return {
+    openCalls,
+    async list(projectId) {
+      const gates = (await db.query<GateRow>(READ_PROJECT_GATES, [projectId])).map(gateStateOf);
+      const own = await Promise.all(gates.filter(({ gate }) => gate === PROJECT_GATE).map(readOwn));
+      const limited = gates.filter(({ gate, limits }) => gate !== PROJECT_GATE && isLimited(limits));
+      if (limited.length === 0) return own.flat();
+      const counts = await db.query<WaitingCountRow>(COUNT_WAITING, [projectId, MAX_COUNTED]);
+      const waitingAt = (gate: string): number => {
+        const target = targetOfGate(gate);
+        return sumOf(counts.filter((count) => (target === undefined ? count.gate === gate : count.target === target)));
+      };
+      const others = limited
+        .toSorted((a, b) => (a.gate < b.gate ? -1 : 1))
+        .map((state) => planLimitState(state, waitingAt(state.gate)));
+      return [...own.flat(), ...others];
+    },
+  };
+};

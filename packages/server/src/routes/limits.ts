@@ -11,12 +11,14 @@ import { PEOPLE, type Route, route } from "../http/route.ts";
 
 const limitShape = z
   .strictObject({
-    tool_name: textOrNull.meta({ description: "Null without a target: the limit of the project itself." }),
+    tool_name: textOrNull.meta({ description: "Null without a target: the limits of the project itself." }),
     target: textOrNull.meta({ description: "The breaker of this target." }),
     limits: anyObject,
     running: z.int(),
-    waiting: z.int(),
-    held_by: z.enum(["concurrency", "rate", "breaker"]).nullable(),
+    waiting: z.int().meta({ description: "Of the project: the calls that count in its `queue`." }),
+    held_by: z.enum(["concurrency", "rate", "breaker"]).nullable().meta({
+      description: "What delays a call now. `rate` and `queue` of a project refuse calls and are not named here.",
+    }),
     next_at: timeOrNull,
     breaker_opened_at: timeOrNull,
   })
