@@ -21,7 +21,10 @@ test("[INV-I6-takeover] [UTP-8.6-4] a lapsed lease of a safe tool: offered again
   const zombie = await dispatchAndClaim(t, "safe");
   await letPass(t, zombie.facts.toolCallId, "lease");
   expect(await t.engine.expire()).toMatchObject({ looked: 1, requeued: 1, settled: 0 });
-  expect(await codeOf(calls.settle(resultFor(zombie)))).toBe("lease_lost");
+  await expect(calls.settle(resultFor(zombie))).rejects.toMatchObject({
+    code: "lease_lost",
+    message: expect.stringContaining("is gone; no service holds it"),
+  });
   const [taken] = await calls.claim({ projectId: t.projectId, target: "test", holder: "h2", max: 5 }, 5_000);
   expect(taken).toMatchObject({ attempt: 2, facts: { toolCallId: zombie.facts.toolCallId } });
   if (taken === undefined) return;
