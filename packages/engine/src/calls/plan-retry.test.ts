@@ -17,6 +17,13 @@ test.each<[string, RetryPolicy | undefined, { retrySafe: boolean }, object, bool
   ["the tool said no", POLICY, SAFE, failed("tool_error"), false],
   ["the tool said no, and that it may pass", POLICY, SAFE, failed("tool_error", { retryable: true }), true],
   ["it will not pass", POLICY, SAFE, failed("rate_limited", { retryable: false }), false],
+  [
+    "an error that the table calls unsafe, as services write it",
+    POLICY,
+    SAFE,
+    failed("internal_error", { retryable: false }),
+    true,
+  ],
   ["a code of its own", POLICY, SAFE, failed("odd"), false],
   ["a code of its own that the policy names", { ...POLICY, codes: ["odd"] }, SAFE, failed("odd"), true],
   ["a code that the policy does not name", { ...POLICY, codes: ["odd"] }, SAFE, failed("rate_limited"), false],

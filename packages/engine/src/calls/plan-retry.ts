@@ -1,10 +1,12 @@
 // Whether a failed attempt is tried again, by the retry policy of its tool. Pure; the database counts the attempts.
 //   RP1. Only a tool that says `retry: safe`, only under a lease, and only for results given in one step: a card that was written stands.
-//   RP2. The codes of the policy decide; without them what the error table or the tool itself calls retryable.
+//   RP2. The codes of the policy decide; without them what the error table or the tool itself calls retryable. Services write what the table
+//        says into the error: `retryable: false` beside a code that only tools which may run twice can try again (`unsafe`) is not the
+//        tool's word, and the tool of a policy may run twice.
 //   RP3. The pause grows from `backoff_seconds`, twice as long each time, and is never shorter than the other side asked for.
 //        The statement computes it (`PAUSE` in retry.sql.ts), because the database counts the attempts.
 
-import { isRecord, mayHelp, type RetryPolicy } from "@toolplane/protocol";
+import { ERROR_TABLE, isErrorCode, isRecord, mayHelp, type RetryPolicy } from "@toolplane/protocol";
 import type { CallFacts } from "./call.ts";
 import type { GivenResult } from "./plan-settlement.ts";
 
@@ -28,6 +30,9 @@ const askedSeconds = (error: Readonly<Record<string, unknown>>): number => {
 /** Longer than a call may wait in the queue makes no sense. */
 const LONGEST_SECONDS = 7 * 86_400;
 
+const saidBy = (code: string, retryable: unknown): unknown =>
+  retryable === false && isErrorCode(code) && ERROR_TABLE[code].retry === "unsafe" ? undefined : retryable;
+
 export const planRetry = (
   policy: RetryPolicy | undefined,
   facts: Pick<CallFacts, "retrySafe">,
@@ -36,7 +41,7 @@ export const planRetry = (
   if (policy === undefined || !facts.retrySafe || !FAILED.has(given.status)) return undefined;
   const error = isRecord(given.error) ? given.error : {};
   const code = typeof error.code === "string" ? error.code : "unknown_error";
-  if (!(policy.codes?.includes(code) ?? mayHelp(code, error.retryable))) return undefined;
+  if (!(policy.codes?.includes(code) ?? mayHelp(code, saidBy(code, error.retryable)))) return undefined;
   return {
     code,
     maxAttempts: policy.attempts,
