@@ -39,8 +39,8 @@ const HEADERS_TIMEOUT_MS = 15_000;
 /** Enough for the largest result over a slow line; a request that trickles in for longer is cut off. */
 const REQUEST_TIMEOUT_MS = 120_000;
 /**
- * A kept connection without a request stays open for so long, longer than proxies and clients keep theirs: whoever closes first must not
- * be the server, because a request may be on the way.
+ * The server closes a kept connection after so long without a request. Proxies and clients close theirs sooner: if the server closed
+ * first, a request that is on its way would be lost.
  */
 const KEEP_ALIVE_MS = 65_000;
 /** How late these limits may be. */

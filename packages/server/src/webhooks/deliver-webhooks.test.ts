@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setImmediate as breathe } from "node:timers/promises";
 import { type EventReader, systemClock } from "@toolplane/engine";
 import { eventually } from "@toolplane/testkit";
@@ -58,6 +59,10 @@ interface Waiting {
   readonly claimable: number;
 }
 
+const untilAborted = async (signal: AbortSignal): Promise<void> => {
+  if (!signal.aborted) await once(signal, "abort");
+};
+
 /** Deliveries wait, and so many of them can be claimed. Receivers are silent until the stop. */
 const startWaiting = ({ hasReader, dueMs, claimable }: Waiting) => {
   const did: string[] = [];
@@ -75,11 +80,11 @@ const startWaiting = ({ hasReader, dueMs, claimable }: Waiting) => {
     ...systemClock,
     sleep: async (ms: number, signal: AbortSignal) => {
       did.push(`sleep ${ms}`);
-      await systemClock.sleep(600_000, signal);
+      await untilAborted(signal);
     },
   };
   const send = async (_delivery: unknown, signal: AbortSignal) => {
-    await systemClock.sleep(600_000, signal);
+    await untilAborted(signal);
     return { taken: false, reason: "cut off" };
   };
   const options = { engine: { webhooks, doorbell: { listen: () => () => {} } }, keyId: "k", send, clock, log };
