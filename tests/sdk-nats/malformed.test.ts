@@ -25,7 +25,8 @@ const counting = (name: string, runs: string[]) =>
     name,
     description: "Notes its runs",
     parameters: { type: "object", properties: {} } as const,
-    retry: "safe",
+    // Its service fetches commands: that of a tool that may run twice waits at the gateway.
+    retry: "never",
     run: async (_args, { call }) => {
       runs.push(call.toolCallId);
       return { ok: true };

@@ -11,12 +11,12 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 /** Notes who ran which call. */
-const noting = (name: string, runs: string[], who = ""): Tool =>
+const noting = (name: string, runs: string[], who = "", retry: "safe" | "never" = "safe"): Tool =>
   defineTool({
     name,
     description: "Count the words of a text",
     parameters: { type: "object", properties: { text: { type: "string" } } } as const,
-    retry: "safe",
+    retry,
     run: async ({ text = "" }, { call, emit }) => {
       runs.push(`${who}${call.toolCallId}`);
       emit({ seen: text.length });
@@ -40,20 +40,25 @@ test("[API-6-N1] [API-5-N1] a call goes to a service that knows nothing but the 
   stop();
 });
 
-test("[API-5-N1] two services share 500 calls: each call runs once, and both have their part", {
-  timeout: 120_000,
-}, async () => {
-  const runs: string[] = [];
-  const shared = (who: string) => world.serve([noting("shared", runs, who)], { target: "shared", concurrency: 16 });
-  await using _one = await shared("one:");
-  await using _two = await shared("two:");
-  const views = await Promise.all(Array.from({ length: 500 }, (_, i) => world.call("shared", { text: `call ${i}` })));
-  expect(new Set(views.map(({ status }) => status))).toEqual(new Set(["success"]));
-  expect(runs.map((run) => run.slice("one:".length)).sort()).toEqual(views.map(({ toolCallId }) => toolCallId).sort());
-  expect(new Set(runs.map((run) => run.slice(0, 3)))).toEqual(new Set(["one", "two"]));
-  // Nothing is left behind on NATS: every command was acknowledged.
-  await expect.poll(() => world.waitingCommands("shared")).toBe(0);
-});
+test.for(["safe", "never"] as const)(
+  "[API-5-N1] two services of tools with retry %s share 500 calls: each call runs once, and both have their part",
+  { timeout: 120_000 },
+  async (retry) => {
+    const runs: string[] = [];
+    const target = `shared_${retry}`;
+    const shared = (who: string) => world.serve([noting(target, runs, who, retry)], { target, concurrency: 16 });
+    await using _one = await shared("one:");
+    await using _two = await shared("two:");
+    const views = await Promise.all(Array.from({ length: 500 }, (_, i) => world.call(target, { text: `call ${i}` })));
+    expect(new Set(views.map(({ status }) => status))).toEqual(new Set(["success"]));
+    expect(runs.map((run) => run.slice("one:".length)).sort()).toEqual(
+      views.map(({ toolCallId }) => toolCallId).sort(),
+    );
+    expect(new Set(runs.map((run) => run.slice(0, 3)))).toEqual(new Set(["one", "two"]));
+    // Nothing is left behind on NATS: every command was acknowledged, or thrown away.
+    await expect.poll(() => world.waitingCommands(target), { timeout: 20_000 }).toBe(0);
+  },
+);
 
 test("[API-5-N3] services of two projects share a target's name, and each gets its own calls", async () => {
   await world.engine.projects.createProject({ project_id: "shop", title: "Shop", bootstrap: false }, "sys.test");

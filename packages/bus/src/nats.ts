@@ -2,6 +2,7 @@
 
 export { type BareMessage, type BareNats, openBareNats } from "./nats/bare.ts";
 export type {
+  GivenReply,
   InboundRequest,
   NatsLink,
   NatsOptions,

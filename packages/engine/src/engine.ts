@@ -156,7 +156,7 @@ export interface Engine {
   /** Registers a worker for the agents of some pools, which is told when there is work; resolves when rings are heard. */
   serveAgents(server: PoolServer): Promise<ServingAgents>;
   /** A service takes the commands of this pair from the bus beside the database; resolves to the durable's name. */
-  attach(served: ServedTarget): Promise<string>;
+  attach(served: ServedTarget, fetches?: boolean): Promise<string>;
   /** One bounded sweep over the calls that are due; the watchdog does it by itself. */
   expire(limit?: number): Promise<Sweep>;
   /** The same for turns: three bounded sweeps. */
@@ -228,7 +228,13 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const agents = createAgents({ ...ground, profiles });
   const definitions = createDefinitions({ ...ground, compile: schemas.compile });
   const limits = createLimits({ ...ground, definitions, maxOpen: options.maxOpenCalls });
-  const calls = createCalls({ ...ground, ...limits, definitions, leaseSeconds });
+  const calls = createCalls({
+    ...ground,
+    ...limits,
+    definitions,
+    leaseSeconds,
+    isFetched: (key) => carriage?.isFetched(key) === true,
+  });
   const { settlements, places } = calls;
   const delegation = createDelegation(ground);
   const turns = createTurns({
@@ -321,10 +327,10 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
       const stop = bells.serve(server);
       return { stop: async () => stop() };
     },
-    async attach(served) {
+    async attach(served, fetches) {
       if (carriage === undefined)
         throw new ToolplaneError("bad_request", "this plane has no bus beside its database; claim over HTTP");
-      return carriage.attach(served);
+      return carriage.attach(served, fetches);
     },
     expire: (limit = SWEEP_LIMIT) => expire(limit),
     tendTurns: turns.tend,

@@ -29,6 +29,8 @@ export interface ScriptedLink extends NatsLink {
   readonly durables: string[];
   readonly fetches: { readonly max: number; readonly waitMs: number }[];
   answer: Answering;
+  /** What a question for work is answered with; it may wait. */
+  giveWork: (body: Readonly<Record<string, unknown>>) => NatsReply | Promise<NatsReply>;
   /** Instead of the queue, once: what a missing durable or a lost connection is like. */
   failFetch: ToolplaneError | undefined;
   /** The subjects of the questions that asked for a durable. */
@@ -129,6 +131,7 @@ export const createScriptedLink = (answer: Answering = () => reply({})): Scripte
   const self: ScriptedLink = {
     ...log,
     answer,
+    giveWork: () => refuse("bad_request", 400),
     failFetch: undefined,
     refuseAttach: undefined,
     connected: () => up,
@@ -145,6 +148,7 @@ export const createScriptedLink = (answer: Answering = () => reply({})): Scripte
         if (self.refuseAttach !== undefined) return self.refuseAttach;
         return reply({ stream: "cg_cmd_v1r4", durable: `tool_${String(body.target)}__${subject.split(".")[2]}` });
       }
+      if (subject.endsWith(".exchange") && "max" in body) return self.giveWork(body);
       if (subject.endsWith(".exchange")) return answerExchange(itemsOf({ subject, headers, body }));
       const question = { operation: subject.split(".").at(-1) ?? "", subject, headers, body };
       log.questions.push(question);

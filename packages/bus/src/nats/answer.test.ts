@@ -12,6 +12,7 @@ const setUp = (ackWaitMs = 1_000) => {
       said.push(String(payload));
       return Promise.resolve(message);
     },
+    tell: () => {},
     lose: () => {},
     refuse: () => {},
   };

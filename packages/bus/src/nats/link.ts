@@ -31,6 +31,12 @@ export interface NatsReply {
   readonly payload: string;
 }
 
+/** An answer as a responder gives it. */
+export interface GivenReply extends NatsReply {
+  /** Called when the server says that no client listens at the reply address. A server of another account does not say it. */
+  readonly unheard?: (() => void) | undefined;
+}
+
 export interface RequestOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -45,7 +51,7 @@ export interface InboundRequest extends NatsRequest {
 }
 
 /** Answers requests, or leaves one unanswered. A responder that throws sends no answer; its maker logs the error. */
-export type Responder = (request: InboundRequest) => Promise<NatsReply | undefined>;
+export type Responder = (request: InboundRequest) => Promise<GivenReply | undefined>;
 
 export interface NatsLink {
   connected(): boolean;

@@ -11,9 +11,19 @@ export interface Asking {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface Telling {
+  readonly headers?: MsgHdrs | undefined;
+  readonly unheard: () => void;
+}
+
+/** The server says at once that no client listens: more than these are not in doubt at a time. */
+const MOST_TOLD = 1_024;
+
 export interface Requests {
   /** Throws `upstream_unavailable` when there is no connection, no listener, or no answer in time. */
   ask(subject: string, payload: Uint8Array | string, asking: Asking): Promise<Msg>;
+  /** Sends a message that is not answered; `unheard` is called when the server says that no client listens on the subject. */
+  tell(subject: string, payload: Uint8Array | string, telling: Telling): void;
   /** The connection is gone: open requests get no answer. */
   lose(): void;
   /** The server does not let this user publish there. */
@@ -54,6 +64,8 @@ export interface RequestsDeps {
 
 export const createRequests = ({ nc, inbox, connected }: RequestsDeps): Requests => {
   const waiting = new Map<string, Waiting>();
+  /** Messages of which the server may still say that they are unheard, the oldest first. */
+  const told = new Map<string, () => void>();
   let count = 0;
 
   nc.subscribe(`${inbox}.*`, {
@@ -62,7 +74,12 @@ export const createRequests = ({ nc, inbox, connected }: RequestsDeps): Requests
       if (error !== null) return;
       const token = message.subject.slice(inbox.length + 1);
       const asked = waiting.get(token);
-      if (asked === undefined) return;
+      if (asked === undefined) {
+        const unheard = told.get(token);
+        told.delete(token);
+        if (unheard !== undefined && isNobody(message)) unheard();
+        return;
+      }
       if (isNobody(message)) asked.reject(unavailable("no process listens on this NATS subject", NOBODY_LISTENS));
       else asked.resolve(message);
     },
@@ -104,6 +121,13 @@ export const createRequests = ({ nc, inbox, connected }: RequestsDeps): Requests
           fail(unavailable("NATS did not take the message", "refused", cause));
         }
       });
+    },
+    tell(subject, payload, { headers, unheard }) {
+      const token = (count++).toString(36);
+      told.set(token, unheard);
+      const [oldest] = told.keys();
+      if (told.size > MOST_TOLD && oldest !== undefined) told.delete(oldest);
+      nc.publish(subject, payload, { reply: `${inbox}.${token}`, ...(headers === undefined ? {} : { headers }) });
     },
     lose: () => rejectAll(connectionLost(), () => true),
     refuse: (subject) =>

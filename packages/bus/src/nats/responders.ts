@@ -6,6 +6,9 @@ import type { Responder } from "./link.ts";
 import { confirmSubscribed, type Wire } from "./wire.ts";
 import { encodeMessage, readMessage } from "./wire-message.ts";
 
+/** How reply addresses begin that the server made for a request from another account. */
+const OTHER_ACCOUNT = "_R_.";
+
 export const serveRequests = async (
   wire: Wire,
   at: { readonly pattern: string; readonly queue: string },
@@ -25,7 +28,11 @@ export const serveRequests = async (
       const given = await responder({ subject: message.subject, ...said, reply });
       if (given === undefined || reply === undefined) return;
       const { headers, payload } = encodeMessage(given);
-      nc.publish(reply, payload, headers === undefined ? {} : { headers });
+      const { unheard } = given;
+      // The server makes up the addresses of other accounts, and knows nothing of who listens behind them.
+      if (unheard !== undefined && !reply.startsWith(OTHER_ACCOUNT))
+        wire.requests.tell(reply, payload, { headers, unheard });
+      else nc.publish(reply, payload, headers === undefined ? {} : { headers });
     } catch {
       log.warn("a request was not answered", { subject: message.subject });
     }

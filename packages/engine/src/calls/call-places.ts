@@ -3,6 +3,8 @@
 //   CL1. A lease is written with the call, in the statement that makes it. The service hears of it after the commit.
 //   CL2. If it is not known whether that was committed, what carries those leases goes back to the queue: no service has heard
 //        of them.
+//   CL3. Where a bus beside the database carries commands, the command of a call is left out when a service that waits here will take the
+//        call, and no service fetches the commands of its target. If no service takes the call after all, a watchdog publishes its command (I13).
 
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
@@ -13,7 +15,7 @@ import type { CallFacts } from "./call.ts";
 import { factsOfMade } from "./call-columns.sql.ts";
 import type { DispatchedRow, DispatchRow } from "./dispatch.sql.ts";
 import type { SayDropped } from "./dropped-arguments.ts";
-import type { Handover } from "./handover.ts";
+import { firstLease, type Handover } from "./handover.ts";
 import type { PlannedCall } from "./plan-call.ts";
 import { type LeasedCall, leasedCall } from "./take-calls.ts";
 
@@ -46,7 +48,9 @@ export interface CallPlacesDeps {
   readonly faults: Faults;
   readonly doorbell: Doorbell;
   readonly leaseSeconds: number;
-  readonly handover: Pick<Handover, "reserve" | "calm">;
+  readonly handover: Pick<Handover, "reserve" | "calm" | "attends">;
+  /** Whether services fetch the commands of this target from a bus beside the database. */
+  readonly isFetched: (key: TargetKey) => boolean;
   readonly remember: (leased: LeasedCall) => void;
   /** Facts of a call whose service will ask for it by its id, as one that takes commands from a bus does. */
   readonly expect: (facts: CallFacts) => void;
@@ -62,14 +66,14 @@ const NEW = { isNew: true } as const;
 const NEW_TRACE = { ...NEW, beginsTrace: true } as const;
 
 export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
-  const { leaseSeconds, faults } = deps;
+  const { faults } = deps;
 
   const leasedAtBirth = (row: DispatchRow, { leased, made_at }: DispatchedRow): LeasedCall | undefined => {
     if (!leased || row.leaseId === null) return undefined;
     const after = (seconds: number): Date => new Date(made_at.getTime() + seconds * 1_000);
     return leasedCall({
       facts: factsOfMade(row),
-      lease: { id: row.leaseId, expiresAt: after(leaseSeconds) },
+      lease: { id: row.leaseId, expiresAt: after(row.leaseSeconds ?? 0) },
       attempt: 1,
       runDeadline: after(row.timeoutSeconds),
       cardBody: row.cardBody,
@@ -95,13 +99,19 @@ export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
     return leased;
   };
 
+  const needsCommand = (row: DispatchRow): boolean => row.plain || !deps.handover.attends(row) || deps.isFetched(row);
+
   return {
     calm: deps.handover.calm,
     place(calls) {
       const reservation = deps.handover.reserve(calls.map(({ row, free }) => ({ ...row, free })));
-      const rows = calls.map(({ row }, index): DispatchRow => {
+      const rows = calls.map(({ row: planned }, index): DispatchRow => {
+        const isSent = planned.commandPayload === null || needsCommand(planned);
+        const row = isSent ? planned : { ...planned, commandPayload: null };
         const leaseHolder = reservation.holders[index];
-        return leaseHolder === undefined ? row : { ...row, leaseId: deps.ids.uuid(), leaseHolder, leaseSeconds };
+        if (leaseHolder === undefined) return row;
+        const leaseSeconds = firstLease(deps.leaseSeconds, reservation.isUnwatched(index));
+        return { ...row, leaseId: deps.ids.uuid(), leaseHolder, leaseSeconds };
       });
       const leaseIds = rows.flatMap(({ leaseId }) => leaseId ?? []);
       const drop = (isUnknown: boolean): void => {

@@ -99,6 +99,8 @@ export interface CallsDeps extends DispatchDeps, Omit<SettlementsDeps, "facts" |
   readonly db: Database;
   readonly log: Log;
   readonly leaseSeconds: number;
+  /** Whether services fetch the commands of this target from a bus beside the database. */
+  readonly isFetched: (key: TargetKey) => boolean;
 }
 
 const MAX_CLAIM = 256;
@@ -150,7 +152,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     remember,
     giveBack: unheard.giveBack,
   });
-  const handover = createHandover();
+  const handover = createHandover({ clock: deps.clock, giveBack: unheard.giveBack });
   const line: ClaimLine = createClaimLine({
     ...deps,
     handover,
@@ -276,6 +278,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
       // Callers whose wait just ended read their call once more.
       await reads.one.idle();
       await line.left();
+      await handover.close();
       await unheard.stop();
     },
   };

@@ -25,7 +25,7 @@ const openLine = () => {
     },
     doorbell,
     clock: systemClock,
-    handover: createHandover(),
+    handover: createHandover({ clock: systemClock, giveBack: () => {} }),
     giveBack: () => {},
   });
   return { line, queue, doorbell, looks: () => looks, nextLook: () => looked.promise };

@@ -12,7 +12,7 @@ import type { Ids } from "../ports/ids.ts";
 import { CLAIM_WITH_SESSIONS } from "../sessions/claim-sessions.sql.ts";
 import type { SessionTargets } from "../sessions/session-targets.ts";
 import type { Database, Statement } from "../sql/database.ts";
-import type { Standing } from "./handover.ts";
+import { firstLease, type Standing } from "./handover.ts";
 import {
   bindClaims,
   bindFirstLineClaims,
@@ -36,6 +36,10 @@ export interface ClaimRequest {
   readonly definitions?: readonly string[] | undefined;
   /** A service in this process that comes back after each claim (handover.ts, HO4). */
   readonly standing?: Standing | undefined;
+  /** The door of the service does not see when it is gone: only for services of calls that may run again (handover.ts, HO5). */
+  readonly unwatched?: boolean | undefined;
+  /** `holder` is the service's own name, and it asks again after each answer (handover.ts, HO6). */
+  readonly returns?: boolean | undefined;
 }
 
 export interface LineRequest extends ClaimRequest {
@@ -197,7 +201,7 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
           max: Math.min(item.max, mostCalls.get(targetOf(item)) ?? item.max),
           afterLane: lastLanes.get(targetOf(item)) ?? "",
           leaseId: ids.uuid(),
-          leaseSeconds,
+          leaseSeconds: firstLease(leaseSeconds, item.unwatched),
           sessionsFirst,
           named: item.definitions?.join(",") ?? "",
           pins: await runnablePins.find(item.projectId, item.definitions),

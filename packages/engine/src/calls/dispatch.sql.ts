@@ -32,6 +32,11 @@ const PAUSED_RECHECK = "interval '5 seconds'";
 // $next: seconds until an unleased command is published again (null on the postgres bus: the row itself is the queue).
 const REPUBLISH = `$${input.next}`;
 
+/** A command that was left out, because a service here was about to take the call, is published this soon if none did. */
+const LEFT_OUT_SECONDS = 2;
+const REPUBLISH_ROW = `case when command_payload is not null or ${REPUBLISH}::double precision is null then ${REPUBLISH}
+            else least(${REPUBLISH}, ${LEFT_OUT_SECONDS}) end`;
+
 // Rows of two CTEs are matched by a hashed subplan: "is true" keeps the planner from making a join of it, and joins of
 // CTEs are nested loops under our settings (256 rows a flush: 65,536 comparisons each, 35 of 46 ms when measured).
 const isAmong = (alias: string, cte: string): string =>
@@ -94,7 +99,7 @@ const INSERT_CALLS = `
           case when paused then now() + ${PAUSED_RECHECK} end,
           case when ${isHeld("r")} then case when not_before_ms is not null then wanted_at end
                when plain then wanted_at + make_interval(secs => timeout_seconds) end,
-          case when not plain then wanted_at + make_interval(secs => ${REPUBLISH}::double precision) end),
+          case when not plain then wanted_at + make_interval(secs => ${REPUBLISH_ROW}) end),
     case when command_payload is null or paused or status <> 'queued' or ${isHeld("r")} then 0 else 1 end,
     case when leased or (plain and not ${isHeld("r")}) then wanted_at + make_interval(secs => timeout_seconds) end,
     case when leased then 1 else 0 end,

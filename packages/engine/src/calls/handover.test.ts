@@ -2,16 +2,17 @@
 
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { systemClock } from "../ports/clock.ts";
 import { createHandover } from "./handover.ts";
 import type { LeasedCall } from "./take-calls.ts";
 
 const AT = { projectId: "p", target: "t" };
-const WANTED = { ...AT, definitionHash: "d", pin: null, free: true };
+const WANTED = { ...AT, definitionHash: "d", pin: null, free: true, retrySafe: true };
 const place = (holder: string) => ({ ...AT, holder, max: 1, wake: () => {} });
 const never = new Promise<void>(() => {});
 
 test("[ENG-match-5] calls of a target wait for the look of a service that stands there, and others do not", async () => {
-  const handover = createHandover();
+  const handover = createHandover({ clock: systemClock, giveBack: () => {} });
   const seat = handover.sit(place("a"), { room: () => 2 });
   const found = Promise.withResolvers<readonly LeasedCall[]>();
   const looking = seat.look(() => found.promise);
@@ -28,7 +29,7 @@ test("[ENG-match-5] calls of a target wait for the look of a service that stands
 });
 
 test("[ENG-match-5] a service that looks without end keeps no call waiting for ever", async () => {
-  const handover = createHandover();
+  const handover = createHandover({ clock: systemClock, giveBack: () => {} });
   const seat = handover.sit(place("a"), { room: () => 2 });
   let isOver = false;
   const lookAgain = async (): Promise<void> => {
@@ -42,7 +43,7 @@ test("[ENG-match-5] a service that looks without end keeps no call waiting for e
 });
 
 test("[ENG-match-5] services that stand take turns, flush by flush", () => {
-  const handover = createHandover();
+  const handover = createHandover({ clock: systemClock, giveBack: () => {} });
   for (const holder of ["a", "b"]) void handover.sit(place(holder), { room: () => 2 }).rest(never);
   const flush = (): readonly (string | undefined)[] => {
     const reserved = handover.reserve([WANTED, WANTED]);

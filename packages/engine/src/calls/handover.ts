@@ -10,8 +10,15 @@
 //   HO4. A service in this process may stand: its place stays when it goes to start what it got, because it comes back at once. Calls that
 //        are written for it meanwhile wait for it. Otherwise the next crowd would find no service, go to the queue, and keep all
 //        later calls from being handed over (HO2).
+//   HO5. A service whose door does not see when it is gone is given only calls that may run again, and under a short lease that its
+//        first heartbeat extends: a call that is handed to a dead service runs elsewhere when that lease is over.
+//   HO6. A service in another process that named itself is kept a place for a moment after its answer, because its next request is on its
+//        way: calls that may run again are written for it up to the room it said it had, and go with the answer to that request. If the
+//        request does not come, they go back to the queue. As in HO4, the next crowd would find no service otherwise.
 
 import { setImmediate as breathe } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
+import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import { EVERY_DEFINITION } from "./served-versions.ts";
 import type { LeasedCall } from "./take-calls.ts";
 
@@ -26,6 +33,10 @@ export interface Waiting {
   readonly max: number;
   /** The definitions it runs. A call that is not pinned goes to a service that names its definition, else to any. */
   readonly definitions?: readonly string[] | undefined;
+  /** Its door does not see when it is gone (HO5). */
+  readonly unwatched?: boolean | undefined;
+  /** Its holder is its own name and it asks again after each answer (HO6). */
+  readonly returns?: boolean | undefined;
   /** Ends the rest. */
   readonly wake: () => void;
 }
@@ -37,7 +48,10 @@ export interface Seat {
   rest(sleeping: Promise<void>): Promise<readonly LeasedCall[]>;
   /** No call is handed over during the look. */
   look(find: () => Promise<readonly LeasedCall[]>): Promise<readonly LeasedCall[]>;
-  leave(): void;
+  /** Calls were handed over while it was away. */
+  isHanded(): boolean;
+  /** It was answered with so many calls; `gone`: it is not there any more. */
+  leave(answered: number, gone: boolean): void;
 }
 
 /** A service in this process that comes back after each claim (HO4). */
@@ -52,6 +66,7 @@ export interface Wanted {
   readonly definitionHash: string;
   /** The definition that the service must name; null: none. */
   readonly pin: string | null;
+  readonly retrySafe: boolean;
   /** False for a call that has to go through the queue. */
   readonly free: boolean;
 }
@@ -59,6 +74,8 @@ export interface Wanted {
 export interface Reservation {
   /** The holder each call is to be leased to; undefined: it goes to the queue. */
   readonly holders: readonly (string | undefined)[];
+  /** Whether the holder of this call is a service that the plane cannot see. */
+  isUnwatched(index: number): boolean;
   /** In the same order, once, whatever became of the dispatch; undefined: not leased after all. */
   hand(calls: readonly (LeasedCall | undefined)[]): void;
 }
@@ -66,11 +83,21 @@ export interface Reservation {
 export interface Handover {
   /** A service that stands gets its own place again. */
   sit(waiting: Waiting, standing?: Standing): Seat;
-  /** Resolves when no standing service of these targets reads the queue: what it reads would keep the calls of a flush from being handed over. */
+  /** Resolves when no service of these targets that comes back reads the queue: what it reads would keep the calls of a flush from being handed over. */
   calm(wanted: readonly Pick<Wanted, "projectId" | "target">[]): Promise<void>;
   /** The service does not come back: gives what was handed over to it and not taken, when all of it is written. */
   leave(standing: Standing): Promise<readonly LeasedCall[]>;
   reserve(wanted: readonly Wanted[]): Reservation;
+  /** A service of this target waits here, or did a moment ago and is about to come back. */
+  attends(key: Pick<Wanted, "projectId" | "target">): boolean;
+  /** No place is kept any longer. Resolves when what was written for services that did not come back is given back. */
+  close(): Promise<void>;
+}
+
+export interface HandoverDeps {
+  readonly clock: Clock;
+  /** Calls under these leases were handed to no service. */
+  readonly giveBack: (leaseIds: readonly string[]) => void;
 }
 
 interface Place {
@@ -79,8 +106,10 @@ interface Place {
   /** It stays after a claim (HO4). */
   readonly stands: boolean;
   resting: boolean;
-  /** The look of a service that stands. */
+  /** The look of a service that comes back after it. */
   looking: Promise<void> | undefined;
+  /** Aborted when the service comes back; undefined: it is here (HO6). */
+  away: AbortController | undefined;
   /** How many calls are being written for it. */
   taken: number;
   /** One for each flush that writes calls for it. */
@@ -92,6 +121,25 @@ interface Place {
 /** One is under way, and calls of a flush that was begun before it may need another. */
 const LOOKS_WAITED_FOR = 3;
 
+/**
+ * The first heartbeat extends it. A service that the plane cannot see may be dead when it is handed a call: then the call waits for
+ * the end of this lease.
+ */
+const UNWATCHED_LEASE_SECONDS = 5;
+
+/** How long the lease of a service is at first. */
+export const firstLease = (leaseSeconds: number, unwatched: boolean | undefined): number =>
+  unwatched === true ? Math.min(leaseSeconds, UNWATCHED_LEASE_SECONDS) : leaseSeconds;
+
+/** A service that took work comes back within milliseconds; one that is away for longer may be busy, or gone. */
+const BACK_WITHIN_MS = 2_000;
+
+/** The way to a service and back, on a busy machine. Calls that are written for a service that has died meanwhile wait no longer. */
+const AWAY_MS = 500;
+
+/** More targets than one process serves. */
+const MAX_REMEMBERED = 1_024;
+
 /** What a flush writes for a place. */
 interface Parcel {
   calls: number;
@@ -100,8 +148,14 @@ interface Parcel {
 
 const poolOf = (projectId: string | undefined, target: string): string => `${projectId ?? EVERY_PROJECT}/${target}`;
 
-export const createHandover = (): Handover => {
+export const createHandover = ({ clock, giveBack }: HandoverDeps): Handover => {
+  const { now } = clock;
+  /** Places of services that are about to come back, by pool and holder. */
+  const returning = new Map<string, Place>();
+  const expiring = new Set<Promise<void>>();
   const pools = new Map<string, Place[]>();
+  /** When the last service of a pool left. */
+  const leftAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   const stays = new Map<Standing, Place>();
 
   const names = ({ waiting: { definitions } }: Place, hash: string): boolean =>
@@ -110,10 +164,11 @@ export const createHandover = (): Handover => {
   const open = (waiting: Waiting, standing: Standing | undefined): Place => {
     const place: Place = {
       waiting,
-      room: standing?.room ?? (() => waiting.max),
+      room: standing?.room ?? (() => place.waiting.max),
       stands: standing !== undefined,
       resting: false,
       looking: undefined,
+      away: undefined,
       taken: 0,
       promised: new Set(),
       ready: [],
@@ -131,7 +186,9 @@ export const createHandover = (): Handover => {
     const places = pools.get(keyOf(place)) ?? [];
     const index = places.indexOf(place);
     if (index >= 0) places.splice(index, 1);
-    if (places.length === 0) pools.delete(keyOf(place));
+    if (places.length > 0) return;
+    pools.delete(keyOf(place));
+    leftAt.set(keyOf(place), now());
   };
 
   const moveToEnd = (place: Place): void => {
@@ -139,14 +196,49 @@ export const createHandover = (): Handover => {
     places.push(...places.splice(places.indexOf(place), 1));
   };
 
-  const isFor = ({ waiting }: Place, wanted: readonly Pick<Wanted, "projectId" | "target">[]): boolean =>
-    wanted.some(({ projectId, target }) => projectId === waiting.projectId && target === waiting.target);
-
   const roomOf = (place: Place): number => place.room() - place.taken - place.ready.length;
 
-  const written = async ({ promised, ready }: Place): Promise<readonly LeasedCall[]> => {
+  const written = async (
+    { promised, ready }: Place,
+    most = Number.POSITIVE_INFINITY,
+  ): Promise<readonly LeasedCall[]> => {
     await Promise.all(promised);
-    return ready.splice(0);
+    return ready.splice(0, most);
+  };
+
+  const nameOf = ({ projectId, target, holder }: Waiting): string => `${poolOf(projectId, target)} ${holder}`;
+
+  /** The place that was kept for this service, if there is one. */
+  const comeBack = (waiting: Waiting): Place | undefined => {
+    const place = waiting.returns === true ? returning.get(nameOf(waiting)) : undefined;
+    if (place === undefined) return undefined;
+    returning.delete(nameOf(waiting));
+    place.away?.abort(WAIT_OVER);
+    place.away = undefined;
+    return place;
+  };
+
+  const closeAway = async (place: Place): Promise<void> => {
+    returning.delete(nameOf(place.waiting));
+    place.away = undefined;
+    place.resting = false;
+    close(place);
+    const left = await written(place);
+    if (left.length > 0) giveBack(left.map(({ lease }) => lease.id));
+  };
+
+  const goAway = (place: Place, room: number): void => {
+    const away = new AbortController();
+    place.waiting = { ...place.waiting, max: room, wake: () => {} };
+    place.away = away;
+    place.resting = true;
+    moveToEnd(place);
+    returning.set(nameOf(place.waiting), place);
+    const expired: Promise<void> = clock
+      .sleep(AWAY_MS, away.signal)
+      .then(() => (away.signal.aborted ? undefined : closeAway(place)))
+      .finally(() => expiring.delete(expired));
+    expiring.add(expired);
   };
 
   const parcelFor = (place: Place): Parcel => {
@@ -165,10 +257,11 @@ export const createHandover = (): Handover => {
     return parcel;
   };
 
+  let isClosed = false;
   return {
     sit(waiting, standing) {
       const known = standing && stays.get(standing);
-      const place = known ?? open(waiting, standing);
+      const place = known ?? comeBack(waiting) ?? open(waiting, standing);
       place.waiting = waiting;
       if (standing !== undefined) stays.set(standing, place);
       return {
@@ -178,12 +271,12 @@ export const createHandover = (): Handover => {
           if (place.ready.length === 0) await sleeping;
           if (place.stands) return place.ready.splice(0);
           place.resting = false;
-          return written(place);
+          return written(place, waiting.max);
         },
         async look(find) {
           place.resting = false;
           const over = Promise.withResolvers<void>();
-          if (place.stands) place.looking = over.promise;
+          if (place.stands || waiting.returns === true) place.looking = over.promise;
           try {
             return await find();
           } finally {
@@ -192,17 +285,24 @@ export const createHandover = (): Handover => {
             over.resolve();
           }
         },
-        leave() {
-          if (!place.stands) close(place);
+        isHanded: () => place.ready.length > 0 || place.promised.size > 0,
+        leave(answered, gone) {
+          if (place.stands) return;
+          const room = waiting.max - answered;
+          const isKept = waiting.returns === true && !gone && !isClosed && !returning.has(nameOf(waiting));
+          if (isKept && (room > 0 || place.ready.length > 0)) goAway(place, room);
+          else {
+            close(place);
+            if (place.ready.length > 0) giveBack(place.ready.splice(0).map(({ lease }) => lease.id));
+          }
         },
       };
     },
 
     async calm(wanted) {
+      const keys = [...new Set(wanted.map(({ projectId, target }) => poolOf(projectId, target)))];
       for (let waited = 0; waited < LOOKS_WAITED_FOR; waited++) {
-        const looks = [...stays.values()].flatMap((place) =>
-          place.looking !== undefined && isFor(place, wanted) ? [place.looking] : [],
-        );
+        const looks = keys.flatMap((key) => (pools.get(key) ?? []).flatMap(({ looking }) => looking ?? []));
         if (looks.length === 0) return;
         await Promise.all(looks);
         // What the look found is started first, and a service that has to look again begins to.
@@ -221,17 +321,21 @@ export const createHandover = (): Handover => {
     reserve(wanted) {
       const parcels = new Map<Place, Parcel>();
       const queued = new Set<string>();
-      const match = ({ projectId, target, definitionHash, pin, free }: Wanted): Place | undefined => {
+      const match = ({ projectId, target, definitionHash, pin, free, retrySafe }: Wanted): Place | undefined => {
         const key = poolOf(projectId, target);
         const line = `${key} ${pin ?? ""}`;
         if (!free || queued.has(line)) {
           queued.add(line);
           return undefined;
         }
-        /** The first in line with room, so calls of one flush go to as few services as can be. */
+        /** The first in line with room, so calls of one flush go to as few services as can be; a service that waits comes before one that is away. */
         const find = (suits: (place: Place) => boolean): Place | undefined => {
-          const fits = (place: Place): boolean => place.resting && roomOf(place) > 0 && suits(place);
-          return pools.get(key)?.find(fits) ?? pools.get(poolOf(undefined, target))?.find(fits);
+          const isGiven = ({ waiting: { unwatched }, away }: Place): boolean =>
+            retrySafe || (unwatched !== true && away === undefined);
+          const fits = (place: Place): boolean => place.resting && isGiven(place) && roomOf(place) > 0 && suits(place);
+          const own = pools.get(key);
+          const isHere = (place: Place): boolean => place.away === undefined && fits(place);
+          return own?.find(isHere) ?? pools.get(poolOf(undefined, target))?.find(fits) ?? own?.find(fits);
         };
         const found = find((place) => names(place, definitionHash)) ?? (pin === null ? find(() => true) : undefined);
         if (found === undefined) {
@@ -249,12 +353,28 @@ export const createHandover = (): Handover => {
       for (const place of parcels.keys()) if (place.stands) moveToEnd(place);
       return {
         holders: places.map((place) => place?.waiting.holder),
+        isUnwatched: (index) => places[index]?.waiting.unwatched === true,
         hand(calls) {
           const perPlace = Map.groupBy(calls.keys(), (index) => places[index]);
           for (const [place, parcel] of parcels)
             parcel.give((perPlace.get(place) ?? []).flatMap((index) => calls[index] ?? []));
         },
       };
+    },
+
+    async close() {
+      isClosed = true;
+      for (const place of [...returning.values()]) {
+        place.away?.abort(WAIT_OVER);
+        await closeAway(place);
+      }
+      await Promise.all(expiring);
+    },
+
+    attends({ projectId, target }) {
+      return [poolOf(projectId, target), poolOf(undefined, target)].some(
+        (pool) => pools.has(pool) || now() - (leftAt.get(pool) ?? Number.NEGATIVE_INFINITY) < BACK_WITHIN_MS,
+      );
     },
   };
 };

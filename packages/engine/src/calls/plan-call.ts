@@ -270,7 +270,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
   return {
     chain,
     dropped: planned.dropped,
-    free: !needsApproval && isFree(options, ask, session) && !input.external,
+    free: !needsApproval && isFree(options, ask, session),
     row: {
       projectId: origin.projectId,
       toolCallId,

@@ -2,6 +2,7 @@
 // and the remover of commands that were not needed.
 
 import type { Bus, BusMessage, CarrierBus } from "@toolplane/bus";
+import { tryToolCommandSubscription } from "@toolplane/protocol/agents";
 import type { Calls } from "../calls/calls.ts";
 import type { LeasedCall } from "../calls/take-calls.ts";
 import { createMessageWriter } from "../outbox/message-writer.ts";
@@ -40,8 +41,10 @@ export interface Carriage {
   readonly carried: Carried;
   /** The same calls; a claimed call is recorded as started without its command. */
   watch(calls: Calls): Calls;
-  /** A service takes the commands of this pair from the carrier; resolves to the durable's name. */
-  attach(served: ServedTarget): Promise<string>;
+  /** Whether services fetch the commands of this pair from the carrier. True until that is known. */
+  isFetched(served: ServedTarget): boolean;
+  /** A service serves this pair on the carrier; resolves to the durable's name. */
+  attach(served: ServedTarget, fetches?: boolean): Promise<string>;
   /** Finishes what is on its way to the carrier; the holder of the bus closes it. */
   stop(): Promise<void>;
 }
@@ -113,6 +116,10 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
       claim: (...request) => noticed(calls.claim(...request)),
       claimAcross: (...request) => noticed(calls.claimAcross(...request)),
     }),
+    isFetched(served) {
+      const durable = tryToolCommandSubscription(served.projectId, served.target)?.durable;
+      return durable !== undefined && keeper.has(durable) !== false;
+    },
     attach: keeper.attach,
     async stop() {
       await Promise.all([answered.stop(), keeper.stop(), relay.stop()]);

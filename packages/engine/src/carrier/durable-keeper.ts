@@ -12,13 +12,13 @@
 
 import type { CarrierBus, CommandDurable } from "@toolplane/bus";
 import { type Backoff, backoff, isToolplaneError, showName, ToolplaneError } from "@toolplane/protocol";
-import { toolCommandSubscription } from "@toolplane/protocol/agents";
+import { toolCommandSubscription, tryToolCommandSubscription } from "@toolplane/protocol/agents";
 import { createAlarm } from "../bus/alarm.ts";
 import type { Ground } from "../ports/ground.ts";
 import type { Queryer } from "../sql/database.ts";
 import { bindPostpone, POSTPONE } from "../watchdog/watchdog.sql.ts";
 import { ATTACH, DETACH, QUEUED_CALLS, SERVED_TARGETS, type ServedRow } from "./durables.sql.ts";
-import { planDurables, planLeftovers, type ServedTarget } from "./plan-durables.ts";
+import { PMO, planDurables, planLeftovers, type ServedTarget } from "./plan-durables.ts";
 
 export interface DurableKeeperOptions extends Pick<Ground, "doorbell" | "clock" | "log" | "faults"> {
   readonly db: Queryer;
@@ -35,8 +35,8 @@ export interface DurableKeeper {
   has(durable: string): boolean | undefined;
   /** How many there are. */
   count(): number;
-  /** A service fetches the commands of this pair from the carrier; resolves to its durable, which exists then. */
-  attach(served: ServedTarget): Promise<string>;
+  /** A service serves this pair on the carrier; resolves to its durable, which exists then. `fetches`: it takes commands from there. */
+  attach(served: ServedTarget, fetches?: boolean): Promise<string>;
   /** Some may be missing: look at all of them soon. */
   refresh(): void;
   stop(): Promise<void>;
@@ -51,13 +51,23 @@ const DETACH_AFTER_SECONDS = 24 * 60 * 60;
 const MOST_AT_ONCE = 10_000;
 const RETRY_MS: Backoff = { first: 200, longest: 5_000 };
 
+const fetchedOf = (rows: readonly ServedRow[]): ReadonlyMap<string, boolean> =>
+  new Map([
+    [PMO.durable, true],
+    ...rows.flatMap(({ project_id, target, fetches }): [string, boolean][] => {
+      const subscription = tryToolCommandSubscription(project_id, target);
+      return subscription === undefined ? [] : [[subscription.durable, fetches]];
+    }),
+  ]);
+
 export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
   const { db, bus, doorbell, clock, log, faults, kept } = options;
   const { lookAgainMs = LOOK_AGAIN_MS, leftoversEveryMs = LEFTOVERS_EVERY_MS } = options;
   const { detachAfterSeconds = DETACH_AFTER_SECONDS } = options;
   const alarm = createAlarm(clock);
   const stopping = new AbortController();
-  let known: ReadonlyMap<string, string> | undefined;
+  /** Whether services fetch from it, by durable. */
+  let known: ReadonlyMap<string, boolean> | undefined;
   let all = true;
   let rung = false;
   let leftoversAt = Number.NEGATIVE_INFINITY;
@@ -98,14 +108,14 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
     if (isTime) leftoversAt = clock.now();
     const present = isTime ? await listPresent() : [];
     if (isTime) await db.query(DETACH, [detachAfterSeconds]);
-    const rows = await db.query<ServedRow>(SERVED_TARGETS);
+    const rows = await db.query<ServedRow>(SERVED_TARGETS, [detachAfterSeconds]);
     const durables = planDurables(rows.map(({ project_id: projectId, target }) => ({ projectId, target })));
     const wanted = new Map(durables.map(({ durable, pattern }) => [durable, pattern]));
     await dropLeftovers(present, wanted);
     const missing = isFull ? durables : durables.filter(({ durable }) => known?.has(durable) !== true);
     if (missing.length > 0) await bus.ensureDurables(missing);
     await faults.at("keep:after-ensure");
-    known = wanted;
+    known = fetchedOf(rows);
     if (isFull) kept?.(durables);
   };
 
@@ -146,11 +156,11 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
   const ended = loop();
 
   return {
-    has: (durable) => known?.has(durable),
+    has: (durable) => (known === undefined ? undefined : known.get(durable) === true),
     count: () => known?.size ?? 0,
-    async attach({ projectId, target }) {
+    async attach({ projectId, target }, fetches = true) {
       const { durable, pattern } = toolCommandSubscription(projectId, target);
-      const [attached] = await db.query<{ fresh: boolean }>(ATTACH, [projectId, target]);
+      const [attached] = await db.query<{ fresh: boolean }>(ATTACH, [projectId, target, fetches]);
       if (attached === undefined)
         throw new ToolplaneError("not_found", `there is no project ${showName(projectId)}`, {
           detail: { project_id: projectId },
@@ -159,7 +169,7 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
       if (attached.fresh) await bus.purgeCommands(pattern.text);
       // Asked each time, because the server may have lost it since.
       await bus.ensureDurables([{ durable, pattern: pattern.text }]);
-      if (known !== undefined) known = new Map([...known, [durable, pattern.text]]);
+      if (known !== undefined) known = new Map([...known, [durable, fetches || known.get(durable) === true]]);
       if (attached.fresh) {
         await publishAgain(projectId, target);
         doorbell.ring("registry");

@@ -6,26 +6,34 @@ import type { Statement } from "../sql/database.ts";
 export interface ServedRow {
   readonly project_id: string;
   readonly target: string;
+  /** Some of its services fetch commands; the others wait for calls at the gateway. */
+  readonly fetches: boolean;
 }
 
-/** The pairs that need a durable: a service said so, or a tool of a service that never leases is registered. */
+/** The pairs that need a durable: a service said so, or a tool of a service that never leases is registered. $1 seconds until a service that fetched is forgotten. */
 export const SERVED_TARGETS: Statement = {
   name: "carrier.served-targets",
   text: `
-select project_id, target from bus.attached_targets
- union
-select project_id, target from resource.tools where plain and status <> 'deleted'
+select project_id, target, bool_or(fetches) as fetches
+  from (select project_id, target, coalesce(fetched_at > now() - make_interval(secs => $1::double precision), false) as fetches
+          from bus.attached_targets
+        union all
+        select project_id, target, true from resource.tools where plain and status <> 'deleted') served
+ group by project_id, target
  order by project_id, target`,
 };
 
-/** No row: the project does not exist. `fresh`: the pair was not known before. */
+/** No row: the project does not exist. `fresh`: no service of the pair fetched before. $3 whether this one does. */
 export const ATTACH: Statement = {
   name: "carrier.attach",
   text: `
-insert into bus.attached_targets as a (project_id, target)
-select p.project_id, $2 from resource.projects p where p.project_id = $1
-on conflict (project_id, target) do update set attached_at = now()
-returning (xmax = 0) as fresh`,
+with known as materialized (select fetched_at from bus.attached_targets where project_id = $1 and target = $2),
+attached as (
+  insert into bus.attached_targets as a (project_id, target, fetched_at)
+  select p.project_id, $2, case when $3::boolean then now() end from resource.projects p where p.project_id = $1
+  on conflict (project_id, target) do update set attached_at = now(), fetched_at = coalesce(excluded.fetched_at, a.fetched_at)
+  returning 1)
+select $3::boolean and not exists (select from known where fetched_at is not null) as fresh from attached`,
 };
 
 // Queued calls stand in one of these lines, each with an index of its own; spelt as the condition of the index.

@@ -41,6 +41,8 @@ export interface ClaimRequest {
   readonly waitMs: number;
   /** The hashes of the definitions this service runs: calls of tools with `pin: strict` come only under one of them. */
   readonly definitions?: readonly string[] | undefined;
+  /** Every tool of the service may run twice. */
+  readonly retrySafe?: boolean | undefined;
   /**
    * The service, the same object with each of its claims. A gateway in its process may lease calls to it until it claims again, up to its
    * room, and gives them with the next claim; the end of the claim's signal is the end of the service.

@@ -65,7 +65,8 @@ const readReply = (reply: NatsReply, operation: GatewayOperation, aheadMs: numbe
 };
 
 export const createAskGateway = ({ link, projectId, actor, clock }: AskGatewayOptions): AskGateway => {
-  return async ({ operation, toolCallId, body, text, headers, channelId = DEFAULT_CHANNEL, timeoutMs, signal }) => {
+  return async (question) => {
+    const { operation, toolCallId, body, text, headers, channelId = DEFAULT_CHANNEL, timeoutMs, signal } = question;
     const payload = text ?? JSON.stringify(body);
     checkSize(payload, operation, link.maxPayload?.());
     const askedAt = clock.now();
@@ -81,6 +82,7 @@ export const createAskGateway = ({ link, projectId, actor, clock }: AskGatewayOp
       },
       { timeoutMs: timeoutMs ?? REQUEST_TIMEOUT_MS, signal },
     );
-    return readReply(reply, operation, clockAhead(reply.headers, askedAt, clock.now()));
+    const now = clock.now();
+    return readReply(reply, operation, clockAhead(reply.headers, question.waits === true ? now : askedAt, now));
   };
 };

@@ -1,6 +1,6 @@
-// The gateway over NATS. Commands are fetched from the durable that the engine keeps for the target, and leased one by one. Items
-// about calls travel together, by exchange; every other operation is a request to the engine's gateway. It keeps the same rules
-// G1-G5 as over HTTP.
+// The gateway over NATS. A service whose tools may all run twice waits for calls at the engine's gateway (stand-in-line.ts). For
+// others commands are fetched from the durable that the engine keeps for the target, and leased one by one. Items about calls travel
+// together, by exchange; every other operation is a request to the engine's gateway. It keeps the same rules G1-G5 as over HTTP.
 
 import type { NatsLink } from "@toolplane/bus/nats";
 import type { TraceIds } from "@toolplane/protocol";
@@ -12,6 +12,7 @@ import type { Log } from "../ports/log.ts";
 import { createAskGateway } from "./ask-gateway.ts";
 import { createCommandFetch } from "./fetch-commands.ts";
 import { leaseCommands } from "./lease-commands.ts";
+import { createLine } from "./stand-in-line.ts";
 import { wakeOnReconnect } from "./wake-on-reconnect.ts";
 
 export interface NatsToolGatewayOptions {
@@ -50,10 +51,17 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
     maxChars: () => (link.maxPayload?.() ?? Number.POSITIVE_INFINITY) * EXCHANGE_SHARE,
   });
 
-  const claim = async (
-    { target, max, waitMs, definitions }: ClaimRequest,
-    signal?: AbortSignal,
-  ): Promise<readonly ClaimedCommand[]> => {
+  const release = (toolCallId: string, leaseId: string, until: number): Promise<void> =>
+    wire.release({ toolCallId, leaseId }, { until: () => until });
+  const standInLine = createLine({ link, ask, release, holder: options.holder, clock, log });
+
+  const claim = async (request: ClaimRequest, signal?: AbortSignal): Promise<readonly ClaimedCommand[]> => {
+    const { target, max, waitMs, definitions } = request;
+    if (request.retrySafe === true) {
+      if (!link.connected()) await waits.sleep(waitMs, signal);
+      const commands = signal?.aborted === true ? [] : await standInLine(request, signal);
+      if (commands !== undefined) return commands;
+    }
     const end = clock.now() + waitMs;
     const left = (): number => Math.max(end - clock.now(), 0);
     // Commands that are not needed, or that belong to another project, do not count: the claim goes on waiting.
@@ -65,7 +73,7 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
       }
       const { commands, trouble } = await leaseCommands(deliveries, {
         ask,
-        release: (toolCallId, leaseId, until) => wire.release({ toolCallId, leaseId }, { until: () => until }),
+        release,
         projectId,
         target,
         ids,

@@ -183,6 +183,7 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     runner,
     target,
     concurrency: settings.concurrency,
+    retrySafe: tools.every(({ options: { retry } }) => retry === "safe"),
     clock,
     random,
     log,

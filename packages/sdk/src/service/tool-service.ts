@@ -30,6 +30,8 @@ export interface ToolServiceOptions {
   readonly log: Log;
   /** The definitions it runs, asked before every claim; absent: it names none, and gets no call that is pinned to one. */
   readonly definitions?: (() => readonly string[] | undefined) | undefined;
+  /** Every tool it serves may run twice. */
+  readonly retrySafe?: boolean | undefined;
   /** How long a claim waits for work. */
   readonly waitMs?: number | undefined;
   /** The server is back after it was away. */
@@ -140,6 +142,7 @@ export const startToolService = (options: ToolServiceOptions): ToolService => {
         max: service.room(),
         waitMs,
         service,
+        retrySafe: options.retrySafe,
         ...(definitions === undefined ? {} : { definitions }),
       };
       commands = await gateway.claim(request, noMore.signal);

@@ -1,17 +1,18 @@
 // The exchange: items of a service and its request for work, in one request, over HTTP and NATS.
 //   - Items are answered as soon as they are carried out. Only an exchange without items waits for work, so no result waits
 //     behind a long poll.
-//   - An exchange over NATS asks for no work. Commands come from the target's durable there and are leased one by one under a
-//     ticket: an answer over NATS can be lost, and leases in it would be lost with it.
+//   - Over NATS the plane does not see when an asker is gone, and an answer can be lost without a sign. So an exchange there brings only
+//     calls that may run again, under a short lease. Calls of other tools come from the target's durable and are leased one by one under
+//     a ticket.
 
 import type { LeasedCall } from "@toolplane/engine";
-import { isToolplaneError, refuseUnstorable, ToolplaneError, understandError } from "@toolplane/protocol";
+import { isToolplaneError, refuseUnstorable, showName, ToolplaneError, understandError } from "@toolplane/protocol";
 import { z } from "zod";
 import type { BodyOf } from "../http/answers.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
-import { claimFields, giveBackCalls, MAX_CLAIM, waitSeconds } from "./claim-calls.ts";
+import { checkTarget, claimCalls, claimFields, giveBackCalls, MAX_CLAIM, waitSeconds } from "./claim-calls.ts";
 import { type ExchangedItems, exchangeItems, ITEM_KINDS, itemAnswers, itemLists } from "./exchange-items.ts";
-import { commandBody, commandShape } from "./lease-operations.ts";
+import { commandShape } from "./lease-operations.ts";
 import { MAX_RESULT_BYTES } from "./result-operations.ts";
 import { operation, type ServiceRequest } from "./service-request.ts";
 
@@ -80,6 +81,28 @@ export const carryOutExchange = async (
   return { said: answersOf(items, body), commands, faults: failed === undefined ? faults : [...faults, failed] };
 };
 
+/** When a service was killed, calls are handed to it for no longer than this. */
+const MAX_NATS_WAIT_MS = 5_000;
+
+/** Work for a service on NATS. */
+const claimUnwatched = async (request: ServiceRequest<ExchangeBody>): Promise<readonly LeasedCall[]> => {
+  const { engine, caller, projectId, headers, body, signal = new AbortController().signal } = request;
+  const [target = ""] = caller.targets ?? [];
+  checkTarget(caller, target, projectId, headers);
+  const { max, definitions, holder } = body;
+  const waitMs = Math.min(exchangeWaitMs(body), MAX_NATS_WAIT_MS);
+  const asked = { engine, projectId, target, holder, door: `tool.${target} (nats)`, max, waitMs, definitions, signal };
+  const calls = await claimCalls({ ...asked, unwatched: true });
+  const unsafe = calls.filter(({ facts }) => !facts.retrySafe);
+  if (unsafe.length === 0) return calls;
+  await giveBackCalls(engine, unsafe);
+  if (unsafe.length < calls.length) return calls.filter(({ facts }) => facts.retrySafe);
+  throw new ToolplaneError(
+    "bad_request",
+    `calls of ${showName(target)} wait that may not run twice: fetch their commands from the target's durable and ask for each with lease`,
+  );
+};
+
 /** As it is asked over NATS. */
 export const exchange = operation({
   maxBytes: MAX_RESULT_BYTES,
@@ -88,13 +111,7 @@ export const exchange = operation({
   body: exchangeBody,
   answers: { 200: exchangedBody },
   async run(request) {
-    const { max, wait_seconds } = request.body;
-    if (max > 0 || wait_seconds > 0)
-      throw new ToolplaneError(
-        "bad_request",
-        "an exchange over NATS brings no commands: fetch them from the target's durable and ask for each with lease; leave max and wait_seconds out",
-      );
-    const { said, commands, faults } = await carryOutExchange(request, async () => []);
-    return { status: 200, body: { ...said, commands: commands.map(commandBody) }, faults };
+    const { said, commands, faults } = await carryOutExchange(request, () => claimUnwatched(request));
+    return { status: 200, body: { ...said, commands: [] }, faults, commands };
   },
 });

@@ -56,9 +56,11 @@ export const createInHand = (limits: InHandLimits): InHand => {
     take(projectId, operation, characters) {
       const keys = sharesOf(projectId, operation).map(([key]) => key);
       for (const key of keys) add(key, 1, characters);
+      let isTaken = true;
       return {
         [Symbol.dispose]() {
-          for (const key of keys) add(key, -1, -characters);
+          if (isTaken) for (const key of keys) add(key, -1, -characters);
+          isTaken = false;
         },
       };
     },

@@ -79,12 +79,16 @@ const notLeased = (toolCallId: string, status: CallStatus, isPinned = false, ret
 
 /** A service on NATS says which target it serves, and is told where its commands are. */
 export const attach = operation({
-  body: z.strictObject({ target: plainText.optional() }),
+  body: z.strictObject({
+    target: plainText.optional(),
+    /** It waits for calls by `exchange`, and fetches nothing from the durable. */
+    waits: z.boolean().default(false),
+  }),
   answers: { 200: z.strictObject({ stream: text, durable: text }) },
   async run({ engine, caller, projectId, body }) {
-    const { target = caller.targets?.[0] ?? "" } = body;
+    const { target = caller.targets?.[0] ?? "", waits } = body;
     if (caller.targets?.includes(target) !== true) throw refuseTarget(caller, target);
-    return ok({ stream: streamPlan("cmd").name, durable: await engine.attach({ projectId, target }) });
+    return ok({ stream: streamPlan("cmd").name, durable: await engine.attach({ projectId, target }, !waits) });
   },
 });
 

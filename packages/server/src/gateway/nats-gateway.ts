@@ -6,19 +6,23 @@
 //     requests are refused at once and unread with `rate_limited`; nothing was changed, and the service may ask again.
 //   - Services of the older version, which say who they are about in the payload, are served too: their requests are translated
 //     before anything else reads them (payload-style.ts). A server that does not let us listen to them is no reason not to start.
-//   - `stop` takes no more requests and waits for those that were begun.
+//   - A service that waits for work takes none of these places: such requests are counted apart.
+//   - Calls that were leased for an answer go back to the queue at once when the answer cannot carry them, or reached no client.
+//   - `stop` ends the waits, takes no more requests and waits for those that were begun.
 
-import type { InboundRequest, NatsLink, NatsReply } from "@toolplane/bus/nats";
-import { type Clock, createIds, type Log, systemClock } from "@toolplane/engine";
+import type { GivenReply, InboundRequest, NatsLink, NatsReply } from "@toolplane/bus/nats";
+import { type Clock, createIds, type LeasedCall, type Log, systemClock } from "@toolplane/engine";
 import { isToolplaneError, PROTOCOL_VERSION, ToolplaneError, understandError } from "@toolplane/protocol";
 import { LEGACY_VERSION } from "@toolplane/protocol/v1r3";
+import { giveBackCalls } from "./claim-calls.ts";
 import { type ClockOffset, NO_OFFSET } from "./clock-offset.ts";
+import { type ExchangeBody, exchangeWaitMs } from "./exchange.ts";
 import { createInHand, type InHandLimits } from "./in-hand.ts";
-import { planReply, type ReplyMeans, refusal } from "./nats-reply.ts";
-import { mayAnswer, readQuestion, tryOperation } from "./nats-request.ts";
+import { planCommandsReply, planReply, type ReplyMeans, refusal } from "./nats-reply.ts";
+import { type GatewayQuestion, mayAnswer, readQuestion, tryOperation } from "./nats-request.ts";
 import { adaptPayloadRequest } from "./payload-style.ts";
 import { SERVICE_OPERATIONS } from "./service-operations.ts";
-import type { ServiceEngine, ServiceOperation } from "./service-request.ts";
+import type { ServiceAnswer, ServiceEngine, ServiceOperation } from "./service-request.ts";
 
 const patternOf = (version: string): string => `cg.${version}.*.*.rpc.gateway.*.>`;
 /** The processes of the plane share the requests under this name. */
@@ -48,6 +52,9 @@ const MAX_WARNINGS = 100;
  */
 const MOST_IN_HAND: InHandLimits = { requests: 1_024, characters: 64 * 1024 * 1024 };
 
+/** Services that wait for work: each has one request open. They cost memory and no work. */
+const MOST_WAITING: InHandLimits = { requests: 8_192, characters: Number.POSITIVE_INFINITY };
+
 /** A flood is over when less than this share of the places is taken. */
 const STILL_FULL = 0.125;
 
@@ -63,6 +70,8 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
   const ids = createIds();
   const running = new Set<Promise<unknown>>();
   const inHand = createInHand(most);
+  const waiting = createInHand(MOST_WAITING);
+  const closing = new AbortController();
   let isFull = false;
   let warnings = 0;
 
@@ -82,14 +91,39 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
     return refusal(known, meansNow());
   };
 
-  const carryOut = async (inbound: InboundRequest, translate: Translate): Promise<NatsReply> => {
+  const giveBack = (calls: readonly LeasedCall[]): void => {
+    giveBackCalls(engine, calls).catch((error: unknown) => {
+      log.warn("calls could not be given back; their leases will lapse", { cause: understandError(error).message });
+    });
+  };
+
+  const replyWith = (answer: ServiceAnswer, commands: readonly LeasedCall[]): GivenReply => {
+    const { reply, sent, unsent } = planCommandsReply(answer, commands, meansNow());
+    if (unsent.length > 0) giveBack(unsent);
+    return sent.length === 0 ? reply : { ...reply, unheard: () => giveBack(sent) };
+  };
+
+  /** A request that waits gives its place to others, and takes one among those that wait. */
+  const takeWaiting = ({ operation, request }: GatewayQuestion, place: Disposable): Disposable | undefined => {
+    if (operation !== "exchange" || exchangeWaitMs(request.body as ExchangeBody) === 0) return undefined;
+    const [target = ""] = request.caller.targets ?? [];
+    if (!waiting.admits(request.projectId, target)) throw overloaded();
+    place[Symbol.dispose]();
+    return waiting.take(request.projectId, target, 0);
+  };
+
+  const carryOut = async (inbound: InboundRequest, place: Disposable, translate: Translate): Promise<GivenReply> => {
     try {
-      const { operation, request } = readQuestion(translate(inbound));
+      const question = readQuestion(translate(inbound));
+      const { operation, request } = question;
+      using _waiting = takeWaiting(question, place);
       const asked: ServiceOperation = SERVICE_OPERATIONS[operation];
-      const answer = await asked.run({ engine, ...request });
+      const answer = await asked.run({ engine, ...request, signal: closing.signal });
       const [fault] = answer.faults ?? [];
       if (fault !== undefined) logFault(fault, inbound.subject);
-      return planReply(answer, operation === "lease", meansNow());
+      return answer.commands === undefined
+        ? planReply(answer, operation === "lease", meansNow())
+        : replyWith(answer, answer.commands);
     } catch (error) {
       return refuse(error, inbound.subject);
     }
@@ -104,8 +138,8 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
     return admitted;
   };
 
-  const begin = (inbound: InboundRequest, place: Disposable, translate: Translate): Promise<NatsReply> => {
-    const work: Promise<NatsReply> = carryOut(inbound, translate).finally(() => {
+  const begin = (inbound: InboundRequest, place: Disposable, translate: Translate): Promise<GivenReply> => {
+    const work: Promise<GivenReply> = carryOut(inbound, place, translate).finally(() => {
       place[Symbol.dispose]();
       running.delete(work);
     });
@@ -113,7 +147,7 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
     return work;
   };
 
-  const respond = async (inbound: InboundRequest, translate: Translate): Promise<NatsReply | undefined> => {
+  const respond = async (inbound: InboundRequest, translate: Translate): Promise<GivenReply | undefined> => {
     const { reply, subject, payload } = inbound;
     const isAnswered = reply !== undefined && reply !== "";
     if (isAnswered && !mayAnswer(reply, subject)) {
@@ -148,6 +182,7 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
   const payloadStyle = await servePayloadStyle();
   return {
     async stop() {
+      closing.abort();
       await Promise.all([served.stop(), payloadStyle?.stop()]);
       await Promise.all(running);
     },

@@ -2,7 +2,9 @@
 // translates the times in it to its own clock.
 
 import type { NatsReply } from "@toolplane/bus/nats";
+import type { LeasedCall } from "@toolplane/engine";
 import { HEADERS, ToolplaneError, utf8Bytes } from "@toolplane/protocol";
+import { commandBody } from "./lease-operations.ts";
 import type { ServiceAnswer } from "./service-request.ts";
 
 const STATUS_HEADER = "CG-Status";
@@ -27,6 +29,18 @@ export const refusal = (error: ToolplaneError, means: ReplyMeans): NatsReply =>
 const fits = (payload: string, { maxPayload }: ReplyMeans): boolean =>
   maxPayload === undefined || utf8Bytes(payload) + HEADER_BYTES <= maxPayload;
 
+const tooLarge = (means: ReplyMeans): NatsReply => {
+  const { maxPayload } = means;
+  return refusal(
+    new ToolplaneError(
+      "payload_too_large",
+      `the answer is larger than this NATS server's max_payload of ${maxPayload} bytes; ask over HTTP, or raise max_payload`,
+      { detail: { max_bytes: maxPayload } },
+    ),
+    means,
+  );
+};
+
 const withoutCard = (body: unknown): unknown => {
   const { card: _, ...rest } = body as Readonly<Record<string, unknown>>;
   return rest;
@@ -41,13 +55,40 @@ export const planReply = ({ status, body }: ServiceAnswer, isLease: boolean, mea
   if (fits(payload, means)) return replyOf(status, payload, means);
   const smaller = isLease ? JSON.stringify(withoutCard(body)) : payload;
   if (fits(smaller, means)) return replyOf(status, smaller, means);
-  const { maxPayload } = means;
-  return refusal(
-    new ToolplaneError(
-      "payload_too_large",
-      `the answer is larger than this NATS server's max_payload of ${maxPayload} bytes; ask over HTTP, or raise max_payload`,
-      { detail: { max_bytes: maxPayload } },
-    ),
-    means,
-  );
+  return tooLarge(means);
+};
+
+/** An answer with calls that were leased to the asker, and those that did not fit into it. */
+export interface CommandsReply {
+  readonly reply: NatsReply;
+  readonly sent: readonly LeasedCall[];
+  readonly unsent: readonly LeasedCall[];
+}
+
+/** The card is JSON text already. */
+const withCard = (call: LeasedCall): string =>
+  `${JSON.stringify(commandBody(call)).slice(0, -1)},"card":${call.cardBody}}`;
+
+/** As many calls as fit. A call that is alone and too large comes without its card, as from `lease`. */
+export const planCommandsReply = (
+  { status, body }: ServiceAnswer,
+  calls: readonly LeasedCall[],
+  means: ReplyMeans,
+): CommandsReply => {
+  const { commands: _, ...said } = body as Readonly<Record<string, unknown>>;
+  const answerWith = (commands: readonly string[]): string =>
+    `${JSON.stringify(said).slice(0, -1)},"commands":[${commands.join(",")}]}`;
+  let left = (means.maxPayload ?? Number.POSITIVE_INFINITY) - HEADER_BYTES - utf8Bytes(answerWith([]));
+  const texts: string[] = [];
+  const sent: LeasedCall[] = [];
+  for (const call of calls) {
+    const forms = sent.length > 0 ? [withCard(call)] : [withCard(call), JSON.stringify(commandBody(call))];
+    const text = forms.find((form) => utf8Bytes(form) < left);
+    if (text === undefined) break;
+    left -= utf8Bytes(text) + 1;
+    texts.push(text);
+    sent.push(call);
+  }
+  const reply = calls.length > 0 && sent.length === 0 ? tooLarge(means) : replyOf(status, answerWith(texts), means);
+  return { reply, sent, unsent: calls.slice(sent.length) };
 };

@@ -3,7 +3,7 @@
 //   - What the headers say about the call must agree with the call, or the request is refused.
 //   - A service reaches only calls of its own actor in its own project; other calls are refused or do not exist for it.
 
-import type { Actor, CallFacts, CallKey, Engine } from "@toolplane/engine";
+import type { Actor, CallFacts, CallKey, Engine, LeasedCall } from "@toolplane/engine";
 import { HEADERS, type HeaderMap, isFilled, showName, ToolplaneError } from "@toolplane/protocol";
 import { checkCallIdentity } from "@toolplane/protocol/agents";
 import { z } from "zod";
@@ -34,6 +34,8 @@ export interface ServiceRequest<Body> {
   readonly headers: HeaderMap;
   /** The lease of a card or a report, sent outside its body. */
   readonly leaseId?: string | undefined;
+  /** The end of the door: it carries no answer that comes later. */
+  readonly signal?: AbortSignal | undefined;
   readonly body: Body;
 }
 
@@ -42,6 +44,8 @@ export interface ServiceAnswer {
   readonly body: unknown;
   /** An error on our side inside an answer that is otherwise a success, for the log. */
   readonly faults?: readonly ToolplaneError[] | undefined;
+  /** Calls that were leased to the asker and go with the answer. The door gives back what it cannot carry. */
+  readonly commands?: readonly LeasedCall[] | undefined;
 }
 
 export interface ServiceOperation {
