@@ -90,8 +90,9 @@ test("[ARCH-6-5] after calls were claimed in the database the stream is empty ag
   ): number => figures.reduce((total, carrier) => total + (carrier === undefined ? 0 : pick(carrier)), 0);
   const before = read();
   const takenBefore = await ground.taken("cmd");
-  const serving = [serveHere(t.engine, stopping.signal, ran), serveHere(other, stopping.signal, ran)];
+  // Made before a service waits for them: otherwise their commands would be left out.
   const ids = await askMany(200);
+  const serving = [serveHere(t.engine, stopping.signal, ran), serveHere(other, stopping.signal, ran)];
   await eventually(() => ran.length === 200);
   // Commands leave by the relay, also after their calls were claimed.
   await eventually(async () => (await ground.taken("cmd")) - takenBefore >= 200);

@@ -13,7 +13,7 @@ import {
 } from "@toolplane/protocol";
 import type { Question } from "../evidence.ts";
 import { answerExchange, itemsIn } from "./exchange-desk.ts";
-import { noSuch } from "./refuse.ts";
+import { noSuch, noWorkHere } from "./refuse.ts";
 import { textOrNothing } from "./result-desk.ts";
 import type { ScriptedPlane } from "./scripted-plane.ts";
 
@@ -82,6 +82,9 @@ export const createNatsDesk = ({ plane, durable, now }: NatsGatewayOptions): Nat
     settle: ({ callId }, message) =>
       plane.results.takeResult(callId ?? "", bodyOf(message), asHeaders(message.headers)),
     exchange: async (_, message) => {
+      const { max } = bodyOf(message);
+      // What a service does with a command is judged by its commands.
+      if (typeof max === "number" && max > 0) return noWorkHere();
       const answers = await answerExchange(plane, itemsIn(bodyOf(message)), asHeaders(message.headers));
       return Response.json({ ...answers, commands: [] });
     },

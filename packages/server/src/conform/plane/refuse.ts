@@ -21,6 +21,15 @@ export const proxyPage = (): Response =>
 export const refuse = (refusal: Refusal): Response =>
   refusal === "proxy_page" ? proxyPage() : problemResponse(new ToolplaneError(refusal, SENTENCES[refusal]));
 
+/** A service that waits at the gateway fetches commands after this answer. */
+export const noWorkHere = (): Response =>
+  problemResponse(
+    new ToolplaneError(
+      "bad_request",
+      "this plane hands out no calls by exchange: fetch commands from the target's durable",
+    ),
+  );
+
 /** Another process of the service wrote its card first: that card must be reported. */
 export const refuseStanding = (cardId: string, status: unknown): Response =>
   problemResponse(
