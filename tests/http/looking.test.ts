@@ -198,7 +198,8 @@ test("[UTP-13.2-D2] a suspended agent is shown with the time at which it goes on
     const { calls } = await engine.turns.commitStep(turn, { stepId: `${turn.agentTurnId}_1`, entries, resumeSeconds });
     const deadline = async (): Promise<number> => {
       const { items } = (await http.send("GET", "/projects/demo/state/agents?status=suspended")).body;
-      return Date.parse(items[0]?.resume_deadline);
+      const [head] = items as unknown as readonly { readonly resume_deadline: string }[];
+      return Date.parse(head?.resume_deadline ?? "");
     };
     return { turn, calls, deadline };
   };

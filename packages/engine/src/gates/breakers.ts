@@ -29,7 +29,6 @@ export interface EndedRun {
   readonly projectId: string;
   readonly toolCallId: string;
   readonly toolName: string;
-  readonly toolVersion: number;
   readonly target: string;
   readonly status: string;
   readonly errorCode: string | null;
@@ -48,7 +47,7 @@ export interface Breakers {
 }
 
 export interface BreakersDeps extends Pick<Ground, "db" | "doorbell" | "log"> {
-  readonly definitions: Pick<Definitions, "resolveVersion">;
+  readonly definitions: Pick<Definitions, "resolve">;
 }
 
 interface Guarded extends GateKey {
@@ -121,10 +120,11 @@ export const createBreakers = ({
 
   const count = async (runs: readonly EndedRun[]): Promise<readonly Counted[]> => {
     const found = new Map<string, Counted>();
-    for (const [place, { projectId, toolName, toolVersion, target, status, errorCode }] of runs.entries()) {
+    for (const [place, { projectId, toolName, target, status, errorCode }] of runs.entries()) {
       const counts = countRun(status, errorCode);
       if (counts.successes + counts.failures === 0) continue;
-      const known = await definitions.resolveVersion(projectId, toolName, toolVersion);
+      // The one in force: a breaker that was set or taken away meanwhile counts, or not, for calls from before too.
+      const [known] = await definitions.resolve([{ projectId, toolName }]);
       for (const guard of await guardsOf(projectId, known?.definition, () => target)) {
         const before = found.get(keyOf(guard))?.runs ?? [];
         found.set(keyOf(guard), { ...guard, runs: [...before, { ...counts, place }] });

@@ -9,6 +9,7 @@ import { oneLine, plainText } from "./plain-text.ts";
 import { callSpan, errorText } from "./show-call.ts";
 import { shortValue } from "./show-turn.ts";
 import { toneOf } from "./tone.ts";
+import { isStopStep } from "./turn-outcome.ts";
 
 export interface TurnShow {
   see(event: TurnEvent): Promise<void>;
