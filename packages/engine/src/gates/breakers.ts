@@ -81,7 +81,7 @@ const refusal = ({ gate }: GateKey, { open_until_ms: until, opened_at_ms: since,
   const at = (ms: number | null): string => new Date(ms ?? now).toISOString();
   return new ToolplaneError(
     "breaker_open",
-    `${nameOf(gate)} failed too often: its breaker is open since ${at(since)} and lets a call through at ${at(until)}`,
+    `the breaker of ${nameOf(gate)} has been open since ${at(since)}, because too many of its runs failed; the next call may run at ${at(until)}, as a trial`,
     {
       detail: {
         of: nameOf(gate),
