@@ -79,6 +79,16 @@ test("[LIM-tool-6] calls of several tools and projects are given back together, 
   expect(await claim("failing")).toEqual([]);
 });
 
+test("[LIM-release-1] a call that is given back again and again keeps the last twenty of these leases", async () => {
+  await register("thrown", {});
+  const [made] = await ask("thrown", 1);
+  for (let loop = 0; loop < 25; loop++) await release((await claim("thrown"))[0] as LeasedCall);
+  const view = await t.engine.calls.get({ projectId: t.projectId, toolCallId: made?.toolCallId ?? "" });
+  const leases = await t.engine.calls.leases(view);
+  expect(leases.map(({ ended }) => ended)).toEqual(Array(20).fill("released"));
+  expect(view.attempts).toBe(0);
+});
+
 test("[LIM-tool-7] a rate that is raised holds at once, of a tool and of a project: nobody waits for the tokens of the old one", async () => {
   await register("raised", { rate: HOURLY });
   await ask("raised", 2);

@@ -26,6 +26,8 @@ export const rules = [
   { id: "LIM-plane-2", source: "security 2.10", part: "server", text: "An operator cancels the calls of a project that wait, all or of one tool, target or agent, in bounded pages, each call in the audit." },
   { id: "LIM-bounds", source: "issue 12", part: "protocol", text: "Rates, windows and pauses of limits have bounds that the database can hold, the same at every door." },
   { id: "LIM-fair-1", source: "issue 20", part: "engine", text: "A claim is shared between the agents that have calls in the queue: the call of one does not wait for the thousand of another." },
+  { id: "LIM-fair-2", source: "issue 20", part: "engine", text: "Calls for later and calls of a paused tool stand in the lane of their agent when their time has come; until then they share one lane." },
+  { id: "LIM-release-1", source: "issue 20", part: "engine", text: "The leases of a call that were given back are kept up to twenty: a service that takes and gives back in a loop fills no table." },
   { id: "LIM-retry-1", source: "interfaces 3", part: "engine", text: "A failed attempt of a safe tool is tried again by its retry policy: by code, so often, so far apart, and not before the other side allows it; never without a policy and never for a tool that is not safe." },
   { id: "LIM-retry-2", source: "issue 20", part: "engine", text: "A retry waits as a row with its honest count of attempts, and ends with the last result when the attempts are used up." },
   { id: "LIM-break-1", source: "interfaces 3", part: "engine", text: "A breaker opens when enough runs of a window failed, lets one call through as a trial when its time is over, and closes by a success." },

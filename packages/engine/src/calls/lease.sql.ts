@@ -6,7 +6,7 @@ import { RETURN_TOKENS } from "../gates/return-tokens.sql.ts";
 import { type GivenOf, given, inputOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { tellOf } from "./call-events.sql.ts";
-import { IS_ENDED, keepLeases, TELL_RETRIED } from "./ended-leases.sql.ts";
+import { DROP_RELEASED, IS_ENDED, keepLeases, TELL_RETRIED } from "./ended-leases.sql.ts";
 import { offeredAt, RECHECK_PAUSED } from "./offer.sql.ts";
 import { FACT_COLUMNS } from "./read.sql.ts";
 
@@ -254,7 +254,7 @@ with ended as materialized (
      for update
 ),
 kept as (${keepLeases("released")}
-),
+),${DROP_RELEASED},
 told as (${TELL_RETRIED}
 ),${RETURN_TOKENS}
 update state.live_calls c
@@ -313,7 +313,7 @@ ended as materialized (
         for update) c
 ),
 kept as (${keepLeases("released")}
-),
+),${DROP_RELEASED},
 told as (${TELL_RETRIED}
 ),${RETURN_TOKENS},
 given as (
