@@ -17,10 +17,12 @@ const limitShape = z
     running: z.int().meta({ description: "Calls that run now. Of a target: its trials." }),
     waiting: z.int().meta({ description: "Of the project: the calls that count in its `queue`." }),
     held_by: z.enum(["concurrency", "rate", "breaker"]).nullable().meta({
-      description: "What delays a call now; null: nothing does. `rate` and `queue` of a project refuse calls and are not named here.",
+      description:
+        "What delays a call now; null: nothing does. `rate` and `queue` of a project refuse calls and are not named here.",
     }),
     next_at: timeOrNull.meta({
-      description: "When time alone lets the next call start. Null: nothing holds it, or a slot or a trial has to end first.",
+      description:
+        "When time alone lets the next call start. Null: nothing holds it, or a slot or a trial has to end first.",
     }),
     breaker_opened_at: timeOrNull.meta({ description: "Since then the breaker is open. Null: it is closed." }),
   })
