@@ -3,7 +3,7 @@
 //   QW1. Of a limited tool the number is exact while nothing changes: its gate remembers in the database which agent it served last.
 //   QW2. Of other tools it is a bound: each process remembers that for itself, so every other agent is counted as if its turn came first.
 
-import type { Queryer } from "../sql/database.ts";
+import type { Queryer, Statement } from "../sql/database.ts";
 import type { CallKey } from "./call.ts";
 import {
   type BeforeRow,
@@ -27,8 +27,12 @@ export interface QueuePlace {
   readonly line: "one" | "agents" | "gates" | "session";
 }
 
-const statementFor = ({ in_session, pinned, gated }: StandingRow) =>
-  gated ? COUNT_GATED : in_session ? COUNT_OF_SESSION : pinned ? COUNT_OF_PIN : COUNT_FREE;
+/** The count of the line in which it stands, and what the line is. */
+const lineOf = ({ session, pin, gate, lane, last_lane }: StandingRow): readonly [Statement, ...string[]] => {
+  if (gate !== null) return [COUNT_GATED, lane, gate, last_lane];
+  if (session !== null) return [COUNT_OF_SESSION, session];
+  return pin === null ? [COUNT_FREE, lane] : [COUNT_OF_PIN, pin];
+};
 
 /** One of each gate in turn. Pure. */
 const planOtherGates = (place: number, waiting: readonly number[]): number =>
@@ -38,16 +42,17 @@ export const readQueuePlace = async (
   db: Queryer,
   { projectId, toolCallId }: CallKey,
 ): Promise<QueuePlace | undefined> => {
-  const values = [projectId, toolCallId];
-  const [standing] = await db.query<StandingRow>(READ_STANDING, values);
+  const [standing] = await db.query<StandingRow>(READ_STANDING, [projectId, toolCallId]);
   if (standing === undefined) return undefined;
-  const [found] = await db.query<BeforeRow>(statementFor(standing), values);
+  const { target, available_at: availableAt, gate, session } = standing;
+  const [statement, ...line] = lineOf(standing);
+  const [found] = await db.query<BeforeRow>(statement, [projectId, target, availableAt, toolCallId, ...line]);
   const { before, others } = found ?? { before: 0, others: 0 };
   const gates = standing.project_full
-    ? (await db.query<{ waiting: number }>(COUNT_OTHER_GATES, values)).map(({ waiting }) => waiting)
+    ? (await db.query<{ waiting: number }>(COUNT_OTHER_GATES, [projectId, target, gate])).map(({ waiting }) => waiting)
     : [];
   const elsewhere = planOtherGates(before + others + 1, gates);
-  const inLine = standing.in_session && !standing.gated ? "session" : others > 0 ? "agents" : "one";
+  const inLine = session !== null && gate === null ? "session" : others > 0 ? "agents" : "one";
   return {
     running: standing.running,
     ahead: before + others + elsewhere,

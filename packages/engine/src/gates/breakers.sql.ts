@@ -101,7 +101,8 @@ export const READ_KEPT: Statement = {
 select g.gate, i.fill_seconds, coalesce(i.limits::jsonb -> 'breaker' is not null and t.limits -> 'breaker' is not null, false) as breaker,
        coalesce(i.limits::jsonb -> 'rate' is not null and t.limits -> 'rate' is not null, false) as rate
   from ${limited.from}
-  join state.gates g on g.project_id = $${limited.next}::text and g.gate = i.tool_name
+ cross join lateral (
+   select q.gate from state.gates q where q.project_id = $${limited.next}::text and q.gate = i.tool_name offset 0) g
   left join lateral (
     select x.limits from resource.tools x
      where x.project_id = $${limited.next}::text and x.tool_name = i.tool_name and x.status <> 'deleted' offset 0) t on true`,
@@ -127,11 +128,12 @@ export const FORGET_LIMITS: Statement = {
   name: "gates.forget-limits",
   text: `
 with held as materialized (
-  select g.gate, i.fill_seconds, i.breaker, i.rate
-    from ${kept.from}
-    join state.gates g on g.project_id = $${kept.next}::text and g.gate = i.gate
-   order by g.gate
-     for update of g
+  select g.project_id, g.gate, i.fill_seconds, i.breaker, i.rate
+    from (select * from ${kept.from} order by i.gate) i
+   cross join lateral (
+     select q.project_id, q.gate from state.gates q
+      where q.project_id = $${kept.next}::text and q.gate = i.gate
+        for update) g
 )
 update state.gates g
    set full_at = case when h.rate then least(g.full_at, now() + make_interval(secs => h.fill_seconds)) end,
@@ -139,7 +141,7 @@ update state.gates g
        failures = case when h.breaker then g.failures else 0 end,
        opened_at = case when h.breaker then g.opened_at end, open_until = case when h.breaker then g.open_until end
   from held h
- where g.project_id = $${kept.next}::text and g.gate = h.gate`,
+ where g.project_id = any (array[h.project_id]) and g.gate = h.gate`,
 };
 
 export const bindKept = (rows: readonly KeptRow[], projectId: string): unknown[] => [...kept.bind(rows), projectId];

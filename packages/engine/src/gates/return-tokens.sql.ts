@@ -24,12 +24,12 @@ locked as materialized (
 ),
 spent as materialized (
   select g.project_id, g.gate, g.full_at, o.seconds
-    from (select count(*) from locked) l
-   cross join owed o
-    join state.gates g on g.project_id = any (array[o.project_id]) and g.gate = o.gate
-   where g.full_at is not null
-   order by g.project_id, g.gate
-     for update of g
+    from (select count(*) as projects from locked) l
+   cross join (select * from owed order by project_id, gate) o
+   cross join lateral (
+     select * from state.gates x
+      where x.project_id = o.project_id and x.gate = o.gate and x.full_at is not null and l.projects > 0
+        for update) g
 ),
 returned as (
   update state.gates g
