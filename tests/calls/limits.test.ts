@@ -320,7 +320,7 @@ test("[LIM-break-3] the runs of all tools of a target open its breaker in every 
   await expect.poll(() => codeOf(make("left"))).toBe("breaker_open");
   await expect(make("left")).rejects.toMatchObject({
     code: "breaker_open",
-    message: expect.stringMatching(/^target both failed too often: its breaker is open since /),
+    message: expect.stringMatching(/^the breaker of target both has been open since /),
     detail: { of: "target both", closes_at, retry_after_seconds: expect.any(Number) },
   });
   expect(await take("both", other)).toEqual([]);

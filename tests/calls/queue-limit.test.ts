@@ -85,7 +85,7 @@ const startOnePlace = async (projectId: string, options: object) => {
     /** What a refused caller is told. */
     async pause(): Promise<unknown> {
       const error: unknown = await make().catch((reason: unknown) => reason);
-      const message = `project ${projectId} has 1 call in its queue, which is its limit; try again later`;
+      const message = `the queue of project ${projectId} is full: its limit is 1 call that waits; there is room when waiting calls start or are canceled`;
       expect(error).toMatchObject({ code: "rate_limited", message });
       return (error as ToolplaneError).detail?.retry_after_seconds;
     },

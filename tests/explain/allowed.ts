@@ -150,7 +150,12 @@ export const ALLOWED_PROJECT_SCANS: readonly AllowedScan[] = [
   { statement: "tools.write-pending", scan: "Index Scan of tools by tools_pkey", reason: BY_HAND },
   { statement: "tools.hold-paused", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   // `why` of one call, for a person: as many rows as calls are live, and at most ten thousand.
-  { statement: "calls.read-queue-place", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
+  { statement: "calls.read-standing", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
+  {
+    statement: "calls.read-standing",
+    scan: "Index Only Scan of live_calls by live_calls_gate_running",
+    reason: HELD_SLOTS,
+  },
   { statement: "tools.gate-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   { statement: "projects.gate-calls", scan: "Index Scan of live_calls by live_calls_pkey", reason: BY_HAND },
   {

@@ -59,10 +59,12 @@ test("[LIM-why-1] a call that waits for a slot or for its rate says so", async (
   expect(held?.headers["CG-Tool-Call-Id"]).toBe(first.body.tool_call_id);
   expect(await why(second.body.tool_call_id)).toMatchObject({
     why: expect.stringMatching(
-      new RegExp(`^it waits for a slot: one runs 1 at a time, and 1 run now \\(call ${first.body.tool_call_id} at `),
+      new RegExp(
+        `^it waits for a slot: one runs at most 1 call at a time, and 1 runs now \\(call ${first.body.tool_call_id} at `,
+      ),
     ),
     todo: "to let more run at once: toolplane tools limits one --concurrency N",
-    facts: { limit: { held_by: "concurrency", running: 1 } },
+    facts: { running: 1, ahead: 0, limit: { held_by: "concurrency", running: 1 } },
   });
   await register("rare", { rate: { limit: 1, per_seconds: 3_600 } });
   await call("rare");
@@ -70,7 +72,9 @@ test("[LIM-why-1] a call that waits for a slot or for its rate says so", async (
   expect(await claim("rare")).toHaveLength(1);
   const said = await why(later.body.tool_call_id);
   const waiting = said.status === "queued" ? said : await why((await call("rare")).body.tool_call_id);
-  expect(waiting.why).toMatch(/^it waits for the rate of rare, 1 call in 3600 s; the next call may start at /);
+  expect(waiting.why).toMatch(
+    /^it waits for the rate of rare, at most 1 call in 3600 s; the next call may start at .*; it is the next one$/,
+  );
 });
 
 test("[LIM-why-1] an open breaker and a failed attempt say so", async () => {
@@ -84,14 +88,14 @@ test("[LIM-why-1] an open breaker and a failed attempt say so", async () => {
   const said = await Promise.all(calls.map(why));
   expect(
     said.filter(({ why: text }) =>
-      /^attempt 1 failed with upstream_unavailable; its retry policy tries it again at .* \(in [0-9]+ s\)$/.test(
+      /^attempt 1 failed with upstream_unavailable; by the retry policy of shaky, attempt 2 may start at .* \(in [0-9]+ s\)$/.test(
         String(text),
       ),
     ),
   ).toHaveLength(5);
   expect(
     said.filter(({ why: text }) =>
-      /^the breaker of shaky is open since .*: it failed too often; a call is let through as a trial at /.test(
+      /^the breaker of shaky has been open since .*, because too many of its runs failed; a call runs as a trial at /.test(
         String(text),
       ),
     ),

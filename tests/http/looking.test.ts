@@ -178,3 +178,42 @@ test("[API-cards-pieces] a card is read in pieces that give its content again", 
   }
   expect(JSON.parse(whole)).toMatchObject({ tool_name: "safe", arguments: { note } });
 });
+
+test("[UTP-13.2-D2] a suspended agent is shown with the time at which it goes on at the latest", async () => {
+  const { engine } = http.t;
+  await engine.agents.upsertAgent("demo", { agent_id: "eve", profile_name: "plain" });
+  for (const [name, timeout_seconds] of [
+    ["brief", 20],
+    ["long", 500],
+  ] as const)
+    await engine.tools.upsertTool(
+      "demo",
+      toolUpload({ name, target: name, options: { timeout_seconds, queue_timeout_seconds: 100 } }),
+    );
+  const suspend = async (resumeSeconds?: number) => {
+    await http.send("POST", "/projects/demo/agents/eve/turns", { instruction: "wait" });
+    const { work } = await engine.turns.advance({ projectId: "demo", agentId: "eve", workerId: "w", takeWork: true });
+    const entries = [{ call: { toolName: "brief", arguments: {} } }, { call: { toolName: "long", arguments: {} } }];
+    const turn = work ?? expect.unreachable("no work");
+    const { calls } = await engine.turns.commitStep(turn, { stepId: `${turn.agentTurnId}_1`, entries, resumeSeconds });
+    const deadline = async (): Promise<number> => {
+      const { items } = (await http.send("GET", "/projects/demo/state/agents?status=suspended")).body;
+      const [head] = items as unknown as readonly { readonly resume_deadline: string }[];
+      return Date.parse(head?.resume_deadline ?? "");
+    };
+    return { turn, calls, deadline };
+  };
+  const { turn, calls, deadline } = await suspend();
+  const slow = { projectId: "demo", toolCallId: calls[1]?.toolCallId ?? "" };
+  const offered = await engine.calls.get(slow);
+  expect(await deadline()).toBe(offered.queueDeadline.getTime() + 500_000);
+  await engine.calls.cancel({ projectId: "demo", toolCallId: calls[0]?.toolCallId ?? "" });
+  await engine.calls.claim({ projectId: "demo", target: "long", holder: "h", max: 1 });
+  expect(await deadline()).toBe((await engine.calls.get(slow)).runDeadline?.getTime());
+  await engine.turns.stop({ ...turn, actorId: "sys.api" });
+  expect(await deadline()).toBeNaN();
+  // The turn's own time ends first.
+  const short = await suspend(60);
+  const { queueDeadline } = await engine.calls.get({ projectId: "demo", toolCallId: short.calls[1]?.toolCallId ?? "" });
+  expect(await short.deadline()).toBeLessThan(queueDeadline.getTime());
+});

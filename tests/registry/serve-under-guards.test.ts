@@ -56,7 +56,9 @@ test("[SEC-guard-7] [ENG-pin-5] a service starts under a person's guards, serves
     const key = { projectId, toolCallId };
     await engine.approvals.approve({ ...key, by: "Ada" });
     const why = async () => String((await http.send("GET", `/projects/${projectId}/calls/${toolCallId}/why`)).body.why);
-    await expect.poll(why).toContain("runs version 2 of pay, under which it was made (pin: strict), and none of the 1");
+    await expect
+      .poll(why)
+      .toContain("runs version 2 of pay, under which it was made (pin: strict), and none of the services");
     expect((await engine.calls.get(key)).status).toBe("queued");
     await engine.calls.cancel(key);
   }

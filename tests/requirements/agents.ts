@@ -44,6 +44,7 @@ export const rules = [
   { id: "UTP-10.7-1", source: "utp 10.7", part: "agents", text: "A stop for another turn, or for an epoch above the head's, is ignored." },
   { id: "UTP-10.7-2", source: "utp 10.7", part: "agents", text: "A stopped turn goes idle with epoch+1, an error card, a fallback deliverable and a task event failed with code stopped." },
   { id: "UTP-10.7-3", source: "utp 10.7", part: "agents", text: "Work in flight for a stopped turn is told to stop and cannot change anything any more." },
+  { id: "UTP-10.7-4", source: "utp 3, 10.7", part: "agents", text: "A stop of a turn that has begun is a step of its own, step_stop_, failed with the reason, with the cards that the stop wrote." },
   { id: "UTP-10.8-1", source: "utp 10.8", part: "agents", text: "Timing details are added to events only when switched on, each kind by its own switch that follows the main one." },
   { id: "UTP-10.8-2", source: "utp 10.8", part: "agents", text: "Timing says when the work waited, when the step started and how long the model took, each difference within one clock." },
   { id: "UTP-13.1-W1", source: "utp 13.1", part: "agents", text: "A ui_action is one call without a brain; the turn ends as the call did." },

@@ -11,6 +11,7 @@ export const rules = [
   { id: "UTP-5.3-D1", source: "utp 5.3", part: "protocol", doors: ["HTTP"], text: "tool_args_defaults_applied names the defaults that were applied, and no other." },
   { id: "UTP-10.3-D2", source: "utp 10.3", part: "turns", doors: ["NATS", "in process"], text: "The event of a suspension carries its resume_deadline, also while others are still awaited." },
   { id: "UTP-13.2-D1", source: "utp 13.2", part: "server", doors: ["HTTP"], text: "boxes/batch gives every card id unless a limit is given, and says of each box whether it was cut." },
+  { id: "UTP-13.2-D2", source: "utp 13.2, 10.3", part: "server", doors: ["HTTP"], text: "The row of a suspended agent has resume_deadline: the latest time of what its turn awaits, and never later than the turn's own time." },
   { id: "UTP-11.6-D1", source: "utp 11.6, 12", part: "pmo", doors: ["HTTP", "NATS", "in process"], text: "fork_join takes 8 tasks unless the project's limit says otherwise; models are told, and more are refused before anything is made." },
   { id: "UTP-13.1-D1", source: "utp 13.1, 2.5", part: "ui actions", doors: ["HTTP", "NATS", "in process"], text: "One trace leads from a person's action to its turn, its command and its acknowledgements." },
   { id: "UTP-13.1-D2", source: "utp 13.1, 5.8", part: "ui actions", doors: ["HTTP", "NATS", "in process"], text: "An internal tool that is ui_allowed is admitted." },

@@ -51,7 +51,7 @@ test("[UTP-6.7-2] [UTP-7.1-1] a stop cancels the open calls in its own transacti
   expect((await events(t, "task")).map(({ payload }) => payload)).toMatchObject([
     { status: "failed", error: "enough", error_code: "stopped" },
   ]);
-  expect((await events(t, "step")).map(({ payload }) => payload.phase)).toEqual(["failed"]);
+  expect((await events(t, "step")).map(({ payload }) => payload.phase)).toEqual(["failed", "failed"]);
   expect(mustWork(await advance(t))).toMatchObject({ agentTurnId: next.agentTurnId, turnEpoch: 3 });
   expect(await t.rows("select message_type from state.inbox where message_type = 'stop'")).toEqual([]);
 });
@@ -77,7 +77,40 @@ test("[UTP-3-14] a stop while somebody thinks: the claim is gone, the heartbeat 
   expect(await codeOf(t.engine.turns.finish(work, { status: "success", deliverable: "x" }))).toBe("lease_lost");
   expect(await fingerprint(t)).toBe(before);
   expect(await t.engine.turns.get(work)).toMatchObject({ error: "stopped_by_pmo" });
-  expect((await t.engine.turns.steps(work)).map(({ status }) => status)).toEqual(["failed"]);
+  expect((await t.engine.turns.steps(work)).map(({ status }) => status)).toEqual(["failed", "failed"]);
+});
+
+test("[UTP-10.7-4] a stop is a step of its own: step_stop_, with the cards that it wrote, under the committed epoch", async () => {
+  await using t = await startTurnWorld();
+  const work = await takeTurn(t);
+  await t.engine.turns.stop({ ...work, actorId: "sys.api", reason: "enough" });
+  const [step, ...others] = await t.engine.turns.steps(work);
+  expect(others).toEqual([]);
+  expect(step).toMatchObject({ status: "failed", error: "enough", toolCallIds: [] });
+  expect(step?.stepId).toMatch(/^step_stop_[0-9a-f]{32}$/);
+  expect(step?.endedAt).not.toBeNull();
+  const cards = (await t.engine.boxes.loadBoxCards(t.projectId, work.outputBoxId)) ?? [];
+  expect(cards.map(({ type, metadata }) => [type, metadata.step_id])).toEqual([
+    ["agent.error", step?.stepId],
+    ["task.deliverable", step?.stepId],
+  ]);
+  expect((await events(t, "step")).map(({ payload, headers }) => [payload, headers["CG-Turn-Epoch"]])).toEqual([
+    [
+      {
+        agent_turn_id: work.agentTurnId,
+        step_id: step?.stepId,
+        phase: "failed",
+        metadata: { error: "enough" },
+        new_card_ids: cards.map(({ card_id }) => card_id),
+      },
+      "2",
+    ],
+  ]);
+  const queued = await t.engine.turns.spawn(asking(t));
+  const behind = await t.engine.turns.spawn(asking(t));
+  await t.engine.turns.stop({ ...behind, actorId: "sys.api" });
+  expect(await t.engine.turns.steps(behind)).toEqual([]);
+  expect(queued.agentTurnId).not.toBe(behind.agentTurnId);
 });
 
 test("[UTP-6.7-1] a queued turn is canceled by its id, whatever its correlation, with the reason; the others keep their place", async () => {

@@ -25,6 +25,7 @@ export type { CallLease } from "./calls/call-leases.ts";
 export type { CallRequest } from "./calls/call-request.ts";
 export { MAX_CANCELED } from "./calls/cancel-waiting.ts";
 export type { HeldCall } from "./calls/park.ts";
+export type { QueuePlace } from "./calls/queue-place.ts";
 export type { SeenService } from "./calls/seen-services.ts";
 export type { Settled } from "./calls/settle.ts";
 export type { LeasedCall } from "./calls/take-calls.ts";

@@ -97,7 +97,8 @@ export const createSubmitAction = (means: SubmitActionMeans): ((asked: AskedActi
   /** The card of the action's result, once its call has one. */
   const resultOf = async (turn: SpawnedTurn): Promise<Card | undefined> => {
     const { projectId } = turn;
-    const toolCallId = (await engine.turns.steps(turn)).at(-1)?.toolCallIds.at(-1);
+    const steps = await engine.turns.steps(turn);
+    const toolCallId = steps.flatMap(({ toolCallIds }) => toolCallIds).at(-1);
     if (toolCallId === undefined) return undefined;
     const { resultCardId } = await engine.calls.get({ projectId, toolCallId });
     return (await engine.cards.getCards(projectId, [resultCardId]))[0];

@@ -48,7 +48,7 @@ export const StepCard = ({ project, step, number, words }: StepCardProps): React
   return (
     <li className="step">
       <h3>
-        Step {number} <Status status={step.status} />
+        {step.step_id.startsWith("step_stop_") ? "Stop" : `Step ${number}`} <Status status={step.status} />
         {span !== undefined && <span className="step-span muted"> {spanText(span)}</span>}
       </h3>
       {thought !== "" && (

@@ -28,7 +28,7 @@ import { createKnownLeases } from "./known-leases.ts";
 import { GIVE_BACK } from "./lease.sql.ts";
 import { type Beat, createLeases, type Held, type LeaseRequest } from "./leases.ts";
 import { type CallFilter, createCallList } from "./list-calls.ts";
-import { type QueuePlace, READ_QUEUE_PLACE } from "./queue-place.sql.ts";
+import { type QueuePlace, readQueuePlace } from "./queue-place.ts";
 import { READ_PIN } from "./read.sql.ts";
 import { createReports, type PutResultCard, type ReportRequest } from "./reports.ts";
 import { createRetries } from "./retries.ts";
@@ -67,8 +67,8 @@ export interface Calls {
   mayRun(projectId: string, definitions: readonly string[] | undefined, pin: string): Promise<boolean>;
   /** Whose hands it was in, the first lease first. */
   leases(view: CallView): Promise<readonly CallLease[]>;
-  /** How many calls of its target run, and how many are offered before it; each up to 10,000. */
-  queuePlace(view: CallView): Promise<QueuePlace>;
+  /** How many calls of its target run, and how many start before it as the queue stands; undefined when it has ended. */
+  queuePlace(key: CallKey): Promise<QueuePlace | undefined>;
   /** Its command, while the command has not left for the bus beside the database. */
   waitingCommand(view: CallView): Promise<WaitingCommand | undefined>;
   /** The limit that holds a queued call back now; undefined when none does. */
@@ -246,10 +246,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     },
     get,
     leases: (view) => readLeases(db, view),
-    async queuePlace({ projectId, target, toolCallId }) {
-      const [place] = await db.query<QueuePlace>(READ_QUEUE_PLACE, [projectId, target, toolCallId]);
-      return place ?? { running: 0, ahead: 0 };
-    },
+    queuePlace: (key) => readQueuePlace(db, key),
     waitingCommand: (view) => readWaitingCommand(db, view),
     heldBack: gates.explain,
     async facts(key) {

@@ -99,14 +99,15 @@ const INSERT_CALLS = `
           case when paused then now() + ${PAUSED_RECHECK} end,
           case when ${isHeld("r")} then case when not_before_ms is not null then wanted_at end
                when plain then wanted_at + make_interval(secs => timeout_seconds) end,
-          case when not plain then wanted_at + make_interval(secs => ${REPUBLISH_ROW}) end),
+          case when not plain then wanted_at + make_interval(secs =>
+            coalesce(${REPUBLISH_ROW}, case when wanted_at > now() then 0 end)) end),
     case when command_payload is null or paused or status <> 'queued' or ${isHeld("r")} then 0 else 1 end,
     case when leased or (plain and not ${isHeld("r")}) then wanted_at + make_interval(secs => timeout_seconds) end,
     case when leased then 1 else 0 end,
     case when leased then lease_id end,
     case when leased then lease_holder end,
     case when leased then now() + make_interval(secs => lease_seconds) end,
-    case when leased then now() end, pin, gate, case when paused or not_before_ms is not null then '' else agent_id end
+    case when leased then now() end, pin, gate, case when paused or wanted_at > now() then '' else agent_id end
   from ready r`;
 
 const INSERT_CARDS = `

@@ -15,6 +15,21 @@ export const keepLeases = (how: LeaseEnd): string => `
    where lease_id is not null
   on conflict do nothing`;
 
+/** A service that gives a call back in a loop writes no more than this. The statement itself adds one. */
+const MOST_RELEASED = 20;
+
+/** Common table beside the one that keeps the leases of calls that are given back: older ones of the same call are dropped. */
+export const DROP_RELEASED = `
+dropped as (
+  delete from state.call_leases l
+   using ended e
+   cross join lateral (
+     select x.lease_id from state.call_leases x
+      where x.project_id = e.project_id and x.tool_call_id = e.tool_call_id and x.ended = 'released'
+      order by x.ended_at desc offset ${MOST_RELEASED - 1}) old
+   where l.project_id = any (array[e.project_id]) and l.tool_call_id = e.tool_call_id and l.lease_id = old.lease_id
+)`;
+
 /** By its key, not by its place: a heartbeat that came a moment before has moved the row. */
 export const IS_ENDED =
   "c.project_id = any (array[e.project_id]) and c.tool_call_id = e.tool_call_id and c.lease_id = e.lease_id";

@@ -2,10 +2,11 @@
 // A lease of a tool that is not `retry: safe` must survive a crash of the server (it decides outcome_unknown), so it is
 // synced; a safe tool may simply run again, so its lease does not wait for the disk.
 
+import { RETURN_TOKENS } from "../gates/return-tokens.sql.ts";
 import { type GivenOf, given, inputOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { tellOf } from "./call-events.sql.ts";
-import { IS_ENDED, keepLeases, TELL_RETRIED } from "./ended-leases.sql.ts";
+import { DROP_RELEASED, IS_ENDED, keepLeases, TELL_RETRIED } from "./ended-leases.sql.ts";
 import { offeredAt, RECHECK_PAUSED } from "./offer.sql.ts";
 import { FACT_COLUMNS } from "./read.sql.ts";
 
@@ -233,7 +234,7 @@ select array_position($1::text[], c.lease_id) as ord, ${FACT_COLUMNS}, c.attempt
  where c.due_at < 'infinity' and c.lease_id = any($1::text[]) and c.status = 'running'`,
 };
 
-// What was not started does not count as an attempt. `republish`: not null when an external bus must hear of it.
+// What was not started counts neither as an attempt nor for a rate. `republish`: not null when an external bus must hear of it.
 const backInQueue = (republish: string): string => `
          status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, started_at = null,
          run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = ${offeredAt("now()")},
@@ -253,9 +254,9 @@ with ended as materialized (
      for update
 ),
 kept as (${keepLeases("released")}
-),
+),${DROP_RELEASED},
 told as (${TELL_RETRIED}
-)
+),${RETURN_TOKENS}
 update state.live_calls c
    set ${backInQueue("$2")}
   from ended e
@@ -312,9 +313,9 @@ ended as materialized (
         for update) c
 ),
 kept as (${keepLeases("released")}
-),
+),${DROP_RELEASED},
 told as (${TELL_RETRIED}
-),
+),${RETURN_TOKENS},
 given as (
   update state.live_calls c
      set ${backInQueue(`$${held.next}`)}

@@ -24,8 +24,9 @@ export interface GrantRow {
 /** No tool has this name. */
 const RATE_GATE = "/rate";
 
-const TOKENS =
-  "floor($3::float8 - extract(epoch from greatest(g.full_at - now(), interval '0')) / $2::float8 + 1e-6)::int";
+/** A bucket never misses more than it holds, also after its rate was changed. */
+const FULL_AT = "least(g.full_at, now() + make_interval(secs => $3::float8 * $2::float8))";
+const TOKENS = `floor($3::float8 - extract(epoch from greatest(${FULL_AT} - now(), interval '0')) / $2::float8 + 1e-6)::int`;
 
 /** Takes up to $4 tokens of a project's bucket. $1 project, $2 seconds for one token, $3 tokens in a full bucket. */
 export const TAKE_TOKENS: Statement = {
@@ -36,7 +37,7 @@ select p.project_id, '${RATE_GATE}', now() + make_interval(secs => least($4::int
   from resource.projects p where p.project_id = $1
 on conflict (project_id, gate) do update
    set granted = greatest(least($4::int, ${TOKENS}), 0),
-       full_at = greatest(g.full_at, now()) + make_interval(secs => greatest(least($4::int, ${TOKENS}), 0) * $2::float8)
+       full_at = greatest(${FULL_AT}, now()) + make_interval(secs => greatest(least($4::int, ${TOKENS}), 0) * $2::float8)
 returning granted, greatest(extract(epoch from g.full_at - now()) - ($3::float8 - 1) * $2::float8, 0)::float8 * 1000 as wait_ms`,
 };
 

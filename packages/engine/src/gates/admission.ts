@@ -107,7 +107,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
   };
 
   const queueFull = (projectId: string, queue: number): ToolplaneError => {
-    const message = `project ${projectId} has ${callsOf(queue)} in its queue, which is its limit; try again later`;
+    const message = `the queue of project ${projectId} is full: its limit is ${callsOf(queue)} that ${queue === 1 ? "waits" : "wait"}; there is room when waiting calls start or are canceled`;
     return refuse(message, untilFree(freedAt.get(projectId)), { limit: "queue", queue });
   };
 
@@ -117,8 +117,8 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
     if (own < share) return undefined;
     const message =
       share === 0
-        ? `the plane has ${counted.open} open calls, twice as many as its ${maxOpen} places; try again later`
-        : `project ${projectId} has ${own} open calls, and its share of the plane's ${maxOpen} places is ${share} now: it shrinks while the plane fills; let calls end or cancel some, then try again`;
+        ? `the plane is full: it has ${counted.open} open calls, twice as many as its ${maxOpen} places; there is room when calls end`
+        : `project ${projectId} has ${own} open calls, and its share of the plane's ${maxOpen} places is ${share} now; the share shrinks while the plane fills; let calls of the project end, or cancel some`;
     return refuse(message, untilFree(anyFreedAt), { limit: "plane", open_calls: own, share });
   };
 
@@ -144,7 +144,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
       const [grant] = await db.query<GrantRow>(TAKE_TOKENS, bindTokens(projectId, rate, burstOf(rate, "refuse"), free));
       const { granted, wait_ms: waitMs } = grant ?? { granted: free, wait_ms: 0 };
       const said = `${callsOf(rate.limit)} in ${rate.per_seconds} s`;
-      const message = `project ${projectId} makes more than ${said}, which is its limit; try again later`;
+      const message = `project ${projectId} has used up its rate of ${said}`;
       verdicts.fill(refuse(message, Math.ceil(waitMs / 1_000), { limit: "rate", rate }), granted, free);
       return verdicts;
     },

@@ -3,7 +3,7 @@
 import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
-import { ms } from "./gates.sql.ts";
+import { IS_OF_TARGET, ms } from "./gates.sql.ts";
 import type { BreakerState } from "./plan-breaker.ts";
 
 const gates = inputOf({
@@ -66,6 +66,85 @@ select ${COLUMNS}
 };
 
 export const bindGates = gates.bind;
+
+/** Their targets have no breakers, or had none until now: what was counted for an earlier one is gone. $1 project. */
+export const FORGET_TARGETS: Statement = {
+  name: "gates.forget-targets",
+  text: `
+with known as materialized (
+  select project_id, gate from state.gates
+   where project_id = $1 and ${IS_OF_TARGET}
+   order by project_id, gate
+     for update
+)
+delete from state.gates g using known k where g.project_id = any (array[k.project_id]) and g.gate = k.gate`,
+};
+
+const limited = inputOf({
+  toolName: given<string>("text"),
+  limits: given<string | null>("text"),
+  /** In which the bucket of its rate fills. */
+  fillSeconds: given<number | null>("double precision"),
+});
+
+export interface KeptRow {
+  readonly gate: string;
+  readonly fill_seconds: number | null;
+  readonly breaker: boolean;
+  readonly rate: boolean;
+}
+
+/** Before tools get these limits: those that have a gate, and whether its breaker and its rate stay or are others. $next: project. */
+export const READ_KEPT: Statement = {
+  name: "gates.read-kept",
+  text: `
+select g.gate, i.fill_seconds, coalesce(i.limits::jsonb -> 'breaker' is not null and t.limits -> 'breaker' is not null, false) as breaker,
+       coalesce(i.limits::jsonb -> 'rate' is not null and t.limits -> 'rate' is not null, false) as rate
+  from ${limited.from}
+ cross join lateral (
+   select q.gate from state.gates q where q.project_id = $${limited.next}::text and q.gate = i.tool_name offset 0) g
+  left join lateral (
+    select x.limits from resource.tools x
+     where x.project_id = $${limited.next}::text and x.tool_name = i.tool_name and x.status <> 'deleted' offset 0) t on true`,
+};
+
+export const bindLimited = (rows: readonly RowIn<typeof limited>[], projectId: string): unknown[] => [
+  ...limited.bind(rows),
+  projectId,
+];
+
+const kept = setInput<KeptRow>([
+  ["gate", "text"],
+  ["fill_seconds", "double precision"],
+  ["breaker", "boolean"],
+  ["rate", "boolean"],
+]);
+
+/**
+ * A breaker or a rate that is gone, or is new, begins anew. One that only changes goes on, and nothing waits for the tokens of the rate
+ * before. In key order, and after the rows of calls: the order in which all statements lock them. $next: project.
+ */
+export const FORGET_LIMITS: Statement = {
+  name: "gates.forget-limits",
+  text: `
+with held as materialized (
+  select g.project_id, g.gate, i.fill_seconds, i.breaker, i.rate
+    from (select * from ${kept.from} order by i.gate) i
+   cross join lateral (
+     select q.project_id, q.gate from state.gates q
+      where q.project_id = $${kept.next}::text and q.gate = i.gate
+        for update) g
+)
+update state.gates g
+   set full_at = case when h.rate then least(g.full_at, now() + make_interval(secs => h.fill_seconds)) end,
+       window_at = case when h.breaker then g.window_at end, successes = case when h.breaker then g.successes else 0 end,
+       failures = case when h.breaker then g.failures else 0 end,
+       opened_at = case when h.breaker then g.opened_at end, open_until = case when h.breaker then g.open_until end
+  from held h
+ where g.project_id = any (array[h.project_id]) and g.gate = h.gate`,
+};
+
+export const bindKept = (rows: readonly KeptRow[], projectId: string): unknown[] => [...kept.bind(rows), projectId];
 
 const runs = inputOf({
   projectId: given<string>("text"),

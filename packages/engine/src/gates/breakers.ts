@@ -29,7 +29,6 @@ export interface EndedRun {
   readonly projectId: string;
   readonly toolCallId: string;
   readonly toolName: string;
-  readonly toolVersion: number;
   readonly target: string;
   readonly status: string;
   readonly errorCode: string | null;
@@ -48,7 +47,7 @@ export interface Breakers {
 }
 
 export interface BreakersDeps extends Pick<Ground, "db" | "doorbell" | "log"> {
-  readonly definitions: Pick<Definitions, "resolveVersion">;
+  readonly definitions: Pick<Definitions, "resolve">;
 }
 
 interface Guarded extends GateKey {
@@ -82,7 +81,7 @@ const refusal = ({ gate }: GateKey, { open_until_ms: until, opened_at_ms: since,
   const at = (ms: number | null): string => new Date(ms ?? now).toISOString();
   return new ToolplaneError(
     "breaker_open",
-    `${nameOf(gate)} failed too often: its breaker is open since ${at(since)} and lets a call through at ${at(until)}`,
+    `the breaker of ${nameOf(gate)} has been open since ${at(since)}, because too many of its runs failed; the next call may run at ${at(until)}, as a trial`,
     {
       detail: {
         of: nameOf(gate),
@@ -121,10 +120,11 @@ export const createBreakers = ({
 
   const count = async (runs: readonly EndedRun[]): Promise<readonly Counted[]> => {
     const found = new Map<string, Counted>();
-    for (const [place, { projectId, toolName, toolVersion, target, status, errorCode }] of runs.entries()) {
+    for (const [place, { projectId, toolName, target, status, errorCode }] of runs.entries()) {
       const counts = countRun(status, errorCode);
       if (counts.successes + counts.failures === 0) continue;
-      const known = await definitions.resolveVersion(projectId, toolName, toolVersion);
+      // The one in force: a breaker that was set or taken away meanwhile counts, or not, for calls from before too.
+      const [known] = await definitions.resolve([{ projectId, toolName }]);
       for (const guard of await guardsOf(projectId, known?.definition, () => target)) {
         const before = found.get(keyOf(guard))?.runs ?? [];
         found.set(keyOf(guard), { ...guard, runs: [...before, { ...counts, place }] });

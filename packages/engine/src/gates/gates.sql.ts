@@ -8,12 +8,13 @@ import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import { type GateLimits, type GateState, TARGET_GATES } from "./gate.ts";
 import type { GateMark } from "./plan-passage.ts";
+import { lockGates } from "./return-tokens.sql.ts";
 
-/** One claim of limited calls at a time in each of these projects; held to the end of the transaction. $1 projects, sorted. */
+/** $1 projects, sorted. */
 export const LOCK_PROJECTS: Statement = {
   name: "gates.lock-projects",
   text: `
-select pg_advisory_xact_lock(hashtextextended('toolplane gates ' || p.project_id, 0))
+select ${lockGates("p.project_id")}
   from unnest($1::text[]) with ordinality as p (project_id, place)
  order by p.place`,
 };
@@ -48,6 +49,9 @@ export const gateStateOf = (row: GateRow): GateState => ({
   openUntilMs: row.open_until_ms,
   nowMs: row.now_ms,
 });
+
+/** A gate of a target, by its name. */
+export const IS_OF_TARGET = `gate >= '${TARGET_GATES}' and gate < '${TARGET_GATES.slice(0, -1)}0'`;
 
 /** A time of the database in milliseconds. */
 export const ms = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
@@ -108,7 +112,7 @@ with named as materialized (
     where t.project_id = $1 and t.limits is not null and t.status <> 'deleted' order by t.tool_name limit ${MOST_SHOWN})
   union all
   (select 1, g.project_id, g.gate, false from state.gates g
-    where g.project_id = $1 and g.gate >= '${TARGET_GATES}' and g.gate < '/target0'
+    where g.project_id = $1 and ${IS_OF_TARGET}
       and (select p.limits -> 'target_breaker' from resource.projects p where p.project_id = $1) is not null
     order by g.gate limit ${MOST_SHOWN})
 )${STATE}`,

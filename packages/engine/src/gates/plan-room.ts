@@ -18,6 +18,9 @@ export const LATE_MS = 100;
 /** The time from one token to the next. */
 export const tokenMs = ({ limit, per_seconds }: Rate): number => (per_seconds / limit) * 1_000;
 
+/** The time in which an empty bucket fills. No bucket misses more: after a change of its rate it is full by then. */
+export const fillMs = (rate: Rate): number => burstOf(rate, "delay") * tokenMs(rate);
+
 /** A `burst` that was asked for is passed by one call at most. */
 const lateMs = (rate: Rate): number => (rate.burst === undefined ? LATE_MS : Math.min(LATE_MS, tokenMs(rate)));
 

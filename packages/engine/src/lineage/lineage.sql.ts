@@ -19,16 +19,25 @@ export interface HeadStateRow {
   readonly updated_at: Date;
 }
 
+// The head keeps only the end of the turn's own time, if it has a budget: what a suspended turn awaits is in its calls.
+const RESUMES_AT = `case when h.status = 'suspended' then least(h.resume_deadline, (
+         select max(coalesce(c.settled_at, c.run_deadline, c.queue_deadline + make_interval(secs => c.timeout_seconds)))
+           from (select * from state.calls q
+                  where q.project_id = h.project_id and q.agent_turn_id = h.active_agent_turn_id and q.turn_epoch = h.turn_epoch
+                    and not q.headless and q.applied_at is null
+                 offset 0) c)) end`;
+
 /** By agent. $1 project, $2 after this agent, $3 limit, $4 channel or null, $5 status or null. */
 export const LIST_HEADS: Statement = {
   name: "lineage.list-heads",
   text: `
-select agent_id, status, active_agent_turn_id, active_channel_id, turn_epoch::float8 as turn_epoch, active_recursion_depth, parent_step_id,
-       trace_id, profile_box_id, context_box_id, output_box_id, waiting_tool_count, resume_deadline, updated_at
-  from state.heads
- where project_id = $1 and agent_id > $2::text
-   and ($4::text is null or active_channel_id = $4::text) and ($5::text is null or status = $5::text)
- order by project_id, agent_id
+select h.agent_id, h.status, h.active_agent_turn_id, h.active_channel_id, h.turn_epoch::float8 as turn_epoch, h.active_recursion_depth,
+       h.parent_step_id, h.trace_id, h.profile_box_id, h.context_box_id, h.output_box_id, h.waiting_tool_count,
+       ${RESUMES_AT} as resume_deadline, h.updated_at
+  from state.heads h
+ where h.project_id = $1 and h.agent_id > $2::text
+   and ($4::text is null or h.active_channel_id = $4::text) and ($5::text is null or h.status = $5::text)
+ order by h.project_id, h.agent_id
  limit $3::int`,
 };
 

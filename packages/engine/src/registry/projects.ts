@@ -21,6 +21,7 @@ import {
 } from "@toolplane/protocol/registry";
 import { type Actor, recordActs } from "../audit/audit.ts";
 import { FORGET_TOKENS } from "../gates/admission.sql.ts";
+import { FORGET_TARGETS } from "../gates/breakers.sql.ts";
 import { type Clock, systemClock } from "../ports/clock.ts";
 import type { Ground } from "../ports/ground.ts";
 import type { Queryer } from "../sql/database.ts";
@@ -156,6 +157,9 @@ export const createProjects = (options: ProjectsOptions): Projects => {
       if (limits?.fork_join_tasks !== undefined) await writeForkJoin(tx, projectId, patched.limits);
       if (limits?.concurrency != null || limits?.target_breaker != null)
         await tx.query(GATE_PROJECT_CALLS, [projectId]);
+      // It is gone, or it is new: a breaker that was set before is another one.
+      if (limits?.target_breaker === null || (limits?.target_breaker != null && stored.limits.target_breaker == null))
+        await tx.query(FORGET_TARGETS, [projectId]);
       if (limits?.rate === null) await tx.query(FORGET_TOKENS, [projectId]);
       const detail = {
         ...(title === undefined ? {} : { title }),

@@ -2,7 +2,7 @@
 // transaction, so that nothing of it runs on; a result card that was already written is used. The epoch rises, so every message
 // that is still on its way to the turn is late (I2).
 
-import { CARD_AUTHORS, type ResultStatus, ToolplaneError } from "@toolplane/protocol";
+import { CARD_AUTHORS, lineageMeta, type ResultStatus, ToolplaneError } from "@toolplane/protocol";
 import { createAgentErrorCard, type FallbackSource } from "@toolplane/protocol/agents";
 import { callKey } from "../calls/call.ts";
 import { ENGINE_ACTOR } from "../calls/cancel.ts";
@@ -20,9 +20,9 @@ import { closeLedger, type Ledger, type LedgerMeans, mergeWrites, openLedger, sa
 import { planDispatch } from "./plan-dispatch.ts";
 import { type EndingRow, planEnd } from "./plan-end.ts";
 import { planResume, type WaitedCall } from "./plan-resume.ts";
-import type { EndedKey, TurnEnd } from "./turn.ts";
-import { stateEvent, wakeupOf } from "./turn-messages.ts";
-import { chainOfHead, chainOfTurn, type HeadRow, type QueuedRow, type TurnRow } from "./turn-row.ts";
+import { type EndedKey, stopStepIdOf, type TurnEnd } from "./turn.ts";
+import { stateEvent, stepEvent, wakeupOf } from "./turn-messages.ts";
+import { chainOfHead, chainOfTurn, contextOfTurn, type HeadRow, type QueuedRow, type TurnRow } from "./turn-row.ts";
 import { errorText, type Written, writeTurns } from "./turn-writes.ts";
 import { bindAgents, bindTurns, READ_ENDINGS, READ_QUEUED } from "./turns.sql.ts";
 
@@ -35,7 +35,7 @@ export interface OutsideEnd {
   readonly headline: string;
   /** The actor that ends it; shown with the canceled calls. */
   readonly by: string;
-  /** A stop leaves a card that says so. */
+  /** A stop leaves a step of its own, with a card that says so. */
   readonly stopped: boolean;
 }
 
@@ -49,6 +49,30 @@ export interface EndedTurn {
 export interface EndDeps extends TurnDeps {
   readonly settlements: Settlements;
 }
+
+/** What the stop wrote belongs to a step: the one that it broke off has ended with the cards it had. */
+const endStopStep = (ledger: Ledger, stepId: string, error: string, epoch: number, means: LedgerMeans): void => {
+  const { turn, writes, said } = ledger;
+  writes.steps.push({
+    projectId: turn.project_id,
+    agentId: turn.agent_id,
+    stepId,
+    agentTurnId: turn.agent_turn_id,
+    channelId: turn.channel_id,
+    parentStepId: turn.parent_step_id,
+    traceId: turn.trace_id,
+    status: "failed",
+    toolCallIds: null,
+    newCardIds: JSON.stringify(said),
+    error,
+    metadata: null,
+    requestHash: null,
+    outcome: null,
+    ended: true,
+  });
+  const event = { stepId, phase: "failed" as const, metadata: { error }, newCardIds: [...said] };
+  writes.messages.push(stepEvent(turn, epoch, event, means));
+};
 
 /** After the commit: tells callers that wait for the turn, and its worker. */
 export const announceEnd = (deps: EndDeps, { ended, written }: EndedTurn): void => {
@@ -101,6 +125,7 @@ export const createEndTurn = (deps: EndDeps) => {
     means: LedgerMeans,
   ): TurnEnd => {
     const { turn } = ledger;
+    const stepId = how.stopped ? stopStepIdOf(turn.agent_turn_id) : undefined;
     if (how.stopped)
       sayCard(
         ledger,
@@ -109,7 +134,7 @@ export const createEndTurn = (deps: EndDeps) => {
           projectId: turn.project_id,
           createdAt: new Date(means.nowMs).toISOString(),
           authorId: CARD_AUTHORS.stopHandler,
-          extra: { agent_turn_id: turn.agent_turn_id },
+          extra: { agent_turn_id: turn.agent_turn_id, ...lineageMeta(contextOfTurn(turn, epoch, stepId)) },
           error: how.error,
         }),
         means,
@@ -125,6 +150,7 @@ export const createEndTurn = (deps: EndDeps) => {
             ? { source: how.source, headline: how.headline, reason: how.errorCode, facts }
             : { cardId: facts.deliverable_card_id },
         marks: how.stopped ? { stopReason: how.error } : undefined,
+        stepId,
         stepCount: turn.step_count,
       },
       epoch,
@@ -144,6 +170,7 @@ export const createEndTurn = (deps: EndDeps) => {
     const applied = head.status === "suspended" ? await applyAll(tx, ledger, head, means) : 0;
     const end = planEnding(ledger, how, epoch, { ...known, results: known.results + applied }, means);
     ledger.writes.messages.push(...(await failSteps(tx, turn, epoch, how.error, means)));
+    if (how.stopped) endStopStep(ledger, stopStepIdOf(turn.agent_turn_id), how.error, epoch, means);
     ledger.writes.messages.push(stateEvent(turn, { status: "idle", epoch, metadata: { error: how.error } }, means));
     const agent = { projectId: turn.project_id, agentId: turn.agent_id };
     const queue = await tx.query<QueuedRow>(READ_QUEUED, bindAgents([agent]));

@@ -180,6 +180,9 @@ export interface Advanced {
 export const stepIdOf = (agentTurnId: string, stepNumber: number, kind: TurnKind = "turn"): string =>
   `${kind === "ui_action" ? "step_ui" : "step"}_${agentTurnId.replace(/^turn_/, "")}_${stepNumber}`;
 
+/** The step that a stop writes: a turn is stopped once, so its id is the turn's. */
+export const stopStepIdOf = (agentTurnId: string): string => `step_stop_${agentTurnId.replace(/^turn_/, "")}`;
+
 /** In the order in which they enter the output box. */
 export type StepEntry =
   /** A card of the step. `show: false` keeps it out of the output box (rendered prompt, tools). */

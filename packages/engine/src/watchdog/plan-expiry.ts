@@ -9,6 +9,7 @@
 // | queued, paused    | -               | active     | back into the queue (a resume that raced with its dispatch)        |
 // | queued, paused    | -               | paused     | look again later                                                   |
 // | queued            | unleased long   | -          | the command is published again, less and less often                |
+// | queued, for later | -               | -          | its time has come: into the lane of its agent                      |
 // | queued (plain)    | -               | -          | its command is published once, never again                         |
 // | running           | run deadline    | -          | timeout, tool_timeout                                              |
 // | running           | lease           | retry safe | offered again with backoff; after the last attempt a dead letter   |

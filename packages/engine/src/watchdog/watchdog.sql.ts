@@ -91,7 +91,7 @@ const RUN_UNTIL = `case when c.status <> 'queued' or not c.plain or (${isHeld("c
   when c.publishes = 0 then ${OFFERED} + make_interval(secs => c.timeout_seconds) else c.run_deadline end`;
 
 /**
- * Offers calls again, whose rows are locked. For a call that had been running the queue deadline starts again: it did not wait in the
+ * Offers calls again, whose rows are locked. A call whose time has come leaves the lane of those for later for the lane of its agent. For a call that had been running the queue deadline starts again: it did not wait in the
  * queue.
  */
 export const REQUEUE: Statement = {
@@ -112,12 +112,13 @@ told as (${TELL_RETRIED}
 offered as (
   update state.live_calls c
      set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, run_deadline = ${RUN_UNTIL}, started_at = null,
-         available_at = ${offeredAt(OFFERED)},
+         available_at = ${offeredAt(OFFERED)}, lane = case when ${WANTED_AT} <= now() then c.agent_id else c.lane end,
          queue_deadline = case when c.status = 'running' then now() + make_interval(secs => c.queue_timeout_seconds) else c.queue_deadline end,
          publishes = c.publishes + case when i.command_payload is null or ${isHeld("c")} or ${offeredAt("now()")} = 'infinity' then 0 else 1 end,
          due_at = least(
            case when c.status = 'running' then now() + make_interval(secs => c.queue_timeout_seconds) else c.queue_deadline end,
            ${OFFERED} + make_interval(secs => i.recheck_seconds),
+           case when i.recheck_seconds is null and ${WANTED_AT} > now() then ${WANTED_AT} end,
            ${RUN_UNTIL},
            ${RECHECK_PAUSED})
     from input i

@@ -66,7 +66,11 @@ export const ERROR_TABLE = {
     "The database did not answer or refused; ask again, with the same idempotency key if a call was made.",
   ),
   upstream_unavailable: entry(503, "unsafe", "Something the tool depends on did not answer."),
-  breaker_open: entry(503, "later", "The executor failed too often; its calls are refused for a while."),
+  breaker_open: entry(
+    503,
+    "later",
+    "Too many runs of the tool or its target failed; its calls are refused for a while.",
+  ),
   queue_timeout: entry(504, "never", "No service started the call within queue_timeout_seconds; it was not executed."),
   tool_timeout: entry(504, "unsafe", "The tool did not finish within timeout_seconds."),
   // A caller's client raises this one; a server never sends it.

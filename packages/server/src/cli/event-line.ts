@@ -7,6 +7,7 @@ import { jsonText, oneLine, shorten } from "./plain-text.ts";
 import { tokensIn } from "./show-turn.ts";
 import { spanText } from "./time-text.ts";
 import { type Tone, toneOf } from "./tone.ts";
+import { isStopStep } from "./turn-outcome.ts";
 
 export const EVENT_KINDS = ["call", "turn", "step", "state", "text", "part", "other"] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
@@ -41,7 +42,7 @@ const PHASES: Readonly<Record<string, (call: Body) => string>> = {
     call.attempt === 1 || call.attempt === 0 ? "runs" : `runs, attempt ${cellOf(call, "attempt") ?? "?"}`,
   settled: (call) => textOf(call, "status") ?? "settled",
   canceled: () => "canceled",
-  retried: () => "lost its service and is offered again",
+  retried: () => "goes back to the queue",
   approval_wanted: () => "waits for a person to approve it",
   approval_decided: () => "was decided by a person",
   dead: (call) => `given up: ${textOf(call, "status") ?? "failed"}`,
@@ -89,7 +90,8 @@ const stateText = (state: Body): string => {
   return status === "dispatched" ? "is handed to a worker" : `agent is ${status}`;
 };
 
-const stepNumber = (stepId: string | undefined): string => stepId?.slice(stepId.lastIndexOf("_") + 1) ?? "?";
+const stepText = (stepId = "?", phase = ""): string =>
+  isStopStep(stepId) ? "was stopped" : `step ${stepId.slice(stepId.lastIndexOf("_") + 1)} ${phase}`;
 
 const rest = (kind: string, said: Body): Pick<EventLine, "kind" | "text" | "tone"> & { readonly toolName?: string } => {
   const status = textOf(said, "status");
@@ -100,7 +102,7 @@ const rest = (kind: string, said: Body): Pick<EventLine, "kind" | "text" | "tone
       return { kind: "state", text: stateText(said), tone: toneOf(status) };
     case "step": {
       const phase = textOf(said, "phase");
-      return { kind: "step", text: `step ${stepNumber(textOf(said, "step_id"))} ${phase ?? ""}`, tone: toneOf(phase) };
+      return { kind: "step", text: stepText(textOf(said, "step_id"), phase), tone: toneOf(phase) };
     }
     case "chunk":
       return { kind: "text", text: `says ${jsonText(textOf(said, "content") ?? "")}`, tone: undefined };

@@ -9,6 +9,7 @@ import { oneLine, plainText } from "./plain-text.ts";
 import { callSpan, errorText } from "./show-call.ts";
 import { shortValue } from "./show-turn.ts";
 import { toneOf } from "./tone.ts";
+import { isStopStep } from "./turn-outcome.ts";
 
 export interface TurnShow {
   see(event: TurnEvent): Promise<void>;
@@ -19,7 +20,7 @@ export interface TurnShow {
 type CallEvent = Extract<TurnEvent, { readonly type: "call" }>;
 
 const WORDS: Readonly<Record<string, string>> = {
-  retried: "lost its service and is offered again",
+  retried: "goes back to the queue",
   approval_wanted: "waits for a person",
   approval_decided: "was decided by a person",
 };
@@ -75,7 +76,8 @@ export const createTurnShow = (
         said = "";
         line(paint("strong", `step ${oneLine(event.stepId.slice(event.stepId.lastIndexOf("_") + 1))}`));
       }
-      if (event.type === "step" && event.phase === "failed") line(paint("bad", "  the step failed"));
+      if (event.type === "step" && event.phase === "failed")
+        line(paint("bad", isStopStep(event.stepId) ? "  the turn was stopped" : "  the step failed"));
       if (event.type === "call") await seeCall(event);
       if (event.type === "part") line(`  ${paint("faint", `… ${shortValue(event.part)}`)}`);
       if (event.type !== "text" || event.text === "") return;

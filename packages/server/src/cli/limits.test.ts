@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readLimits } from "./limits.ts";
+import { limitText, readLimits } from "./limits.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
 test.each([
@@ -19,7 +19,36 @@ test.each([
     { concurrency: null, rate: null },
   ],
 ])("[LIM-door-1] limits as they are typed: %o", (flags, limits) => {
-  expect(readLimits(flags, "breaker")).toEqual(limits);
+  expect(readLimits(flags, "breaker", "tools limits")).toEqual(limits);
+});
+
+test.each([
+  [null, "none"],
+  [20, "20"],
+  [{ limit: 50, per_seconds: 1 }, "50/1s"],
+  [{ limit: 1, per_seconds: 0.5, burst: 5 }, "1/0.5s, burst 5"],
+  [{ failure_rate: 0.5, window_seconds: 60, open_seconds: 30 }, "0.5/60s/30s"],
+  [{ attempts: 3 }, '{"attempts":3}'],
+])("[LIM-door-1] limits are shown as they are typed: %o", (limit, text) => {
+  expect(limitText(limit)).toBe(text);
+});
+
+test("[LIM-door-1] what is wrong with a rate, and where its help is", () => {
+  const wrong = (flags: object): unknown => {
+    try {
+      return readLimits(flags, "breaker", "tools limits");
+    } catch (error) {
+      return error;
+    }
+  };
+  expect(wrong({ rate: "0/s" })).toMatchObject({
+    message: "--rate is written as 50/s or 50/10s: so many calls, from 1 on, in so long; or none",
+    command: "tools limits",
+  });
+  expect(wrong({ breaker: "0.5/60x/30s" })).toMatchObject({
+    message: expect.stringMatching(/^--breaker is written as 0.5\/60s\/30s/),
+    command: "tools limits",
+  });
 });
 
 test.each([
@@ -35,5 +64,5 @@ test.each([
   { breaker: "2/60s/30s" },
   { queue: "1.5" },
 ])("[LIM-door-1] %o is refused", (flags) => {
-  expect(() => readLimits(flags, "breaker")).toThrow(WrongUsage);
+  expect(() => readLimits(flags, "breaker", "tools limits")).toThrow(WrongUsage);
 });

@@ -1,6 +1,8 @@
 // Limits as they are typed: `--concurrency 20 --rate 50/s --burst 5 --breaker 0.5/60s/30s --queue none`. The server checks their values.
 
-import { parseDuration, tryParseDuration } from "./duration.ts";
+import { isRecord } from "@toolplane/protocol";
+import { tryParseDuration } from "./duration.ts";
+import { jsonText } from "./plain-text.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
 export interface LimitFlags {
@@ -14,42 +16,45 @@ export interface LimitFlags {
 /** Takes a limit away. */
 const NONE = "none";
 
-const readCount = (flag: string, text: string): number => {
+const HOW = {
+  rate: `--rate is written as 50/s or 50/10s: so many calls, from 1 on, in so long; or ${NONE}`,
+  breaker: `--breaker is written as 0.5/60s/30s: it opens when half of the runs of 60 s failed, for 30 s; or ${NONE}`,
+} as const;
+
+const tryReadCount = (text: string): number | undefined => {
   const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new WrongUsage(`--${flag} is a number from 1 on, or ${NONE}`);
+  return Number.isInteger(count) && count >= 1 ? count : undefined;
+};
+
+const readCount = (flag: string, text: string): number => {
+  const count = tryReadCount(text);
+  if (count === undefined) throw new WrongUsage(`--${flag} is a number from 1 on, or ${NONE}`);
   return count;
 };
 
 /** `50/1s`, and `50/s` for it. */
 const readRate = (text: string, burst: string | undefined): object => {
-  const [limit, time, ...rest] = text.split("/");
-  const each = time === undefined ? undefined : (tryParseDuration(`1${time}`) ?? tryParseDuration(time));
-  if (limit === undefined || time === undefined || each === undefined || rest.length > 0)
-    throw new WrongUsage(`--rate is written as 50/s or 50/10s: so many calls in so long; or ${NONE}`);
-  const isUnit = tryParseDuration(time) === undefined;
+  const [limit = "", time = "", ...rest] = text.split("/");
+  const count = tryReadCount(limit);
+  const ms = time === "" ? undefined : (tryParseDuration(time) ?? tryParseDuration(`1${time}`));
+  if (count === undefined || ms === undefined || rest.length > 0) throw new WrongUsage(HOW.rate);
   return {
-    limit: readCount("rate", limit),
-    per_seconds: (isUnit ? each : parseDuration(time, "--rate")) / 1_000,
+    limit: count,
+    per_seconds: ms / 1_000,
     ...(burst === undefined ? {} : { burst: readCount("burst", burst) }),
   };
 };
 
 const readBreaker = (text: string): object => {
-  const [rate = "", window, open, ...rest] = text.split("/");
+  const [rate = "", window = "", open = "", ...rest] = text.split("/");
   const failureRate = Number(rate);
-  if (window === undefined || open === undefined || rest.length > 0 || !(failureRate > 0 && failureRate <= 1))
-    throw new WrongUsage(
-      `--breaker is written as 0.5/60s/30s: it opens when half of the runs of 60 s failed, for 30 s; or ${NONE}`,
-    );
-  return {
-    failure_rate: failureRate,
-    window_seconds: parseDuration(window, "--breaker") / 1_000,
-    open_seconds: parseDuration(open, "--breaker") / 1_000,
-  };
+  const [windowMs, openMs] = [tryParseDuration(window), tryParseDuration(open)];
+  if (windowMs === undefined || openMs === undefined || rest.length > 0 || !(failureRate > 0 && failureRate <= 1))
+    throw new WrongUsage(HOW.breaker);
+  return { failure_rate: failureRate, window_seconds: windowMs / 1_000, open_seconds: openMs / 1_000 };
 };
 
-/** Only what was typed changes. `breakerKey`: what the breaker is called there. */
-export const readLimits = (flags: LimitFlags, breakerKey: string): Readonly<Record<string, unknown>> => {
+const readAll = (flags: LimitFlags, breakerKey: string): Readonly<Record<string, unknown>> => {
   const { concurrency, rate, burst, breaker, queue } = flags;
   if (burst !== undefined && (rate === undefined || rate === NONE))
     throw new WrongUsage("--burst goes with --rate, such as: --rate 50/s --burst 10");
@@ -60,4 +65,28 @@ export const readLimits = (flags: LimitFlags, breakerKey: string): Readonly<Reco
     ...(breaker === undefined ? {} : { [breakerKey]: read(breaker, readBreaker) }),
     ...(queue === undefined ? {} : { queue: read(queue, (text) => readCount("queue", text)) }),
   };
+};
+
+/** Only what was typed changes. `breakerKey`: what the breaker is called there. `command`: whose help says how it is written. */
+export const readLimits = (
+  flags: LimitFlags,
+  breakerKey: string,
+  command: string,
+): Readonly<Record<string, unknown>> => {
+  try {
+    return readAll(flags, breakerKey);
+  } catch (error) {
+    throw error instanceof WrongUsage ? new WrongUsage(error.message, command) : error;
+  }
+};
+
+/** A limit as it is typed; what has no flag is JSON. */
+export const limitText = (limit: unknown): string => {
+  if (limit === null || limit === undefined) return NONE;
+  if (!isRecord(limit)) return String(limit);
+  const { limit: calls, per_seconds, burst, failure_rate, window_seconds, open_seconds } = limit;
+  if (per_seconds !== undefined)
+    return `${String(calls)}/${String(per_seconds)}s${burst === undefined ? "" : `, burst ${String(burst)}`}`;
+  if (failure_rate !== undefined) return `${String(failure_rate)}/${String(window_seconds)}s/${String(open_seconds)}s`;
+  return jsonText(limit);
 };

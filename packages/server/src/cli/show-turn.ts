@@ -9,7 +9,7 @@ import { jsonText, oneLine, plainText, shorten } from "./plain-text.ts";
 import { errorText } from "./show-call.ts";
 import { spanOf } from "./time-text.ts";
 import { toneOf } from "./tone.ts";
-import { turnFailure, turnStatus } from "./turn-outcome.ts";
+import { isStopStep, turnFailure, turnStatus } from "./turn-outcome.ts";
 
 /** The part of arguments and results that fits into a line. */
 const VALUE_WIDTH = 160;
@@ -51,7 +51,10 @@ const showStep = (output: Output, step: Body, number: number): void => {
     spanOf(step, "started_at", "ended_at"),
     tokensText(tokensIn(usageOf(step))),
   );
-  output.line(output.paint("strong", `step ${number}`) + (about === "" ? "" : `  ${about}`));
+  output.line(
+    output.paint("strong", isStopStep(textOf(step, "step_id") ?? "") ? "stop" : `step ${number}`) +
+      (about === "" ? "" : `  ${about}`),
+  );
   const thought = textOf(step, "thought");
   if (thought !== undefined) output.foreign(thought);
   for (const call of itemsOf({ items: step.calls })) showStoryCall(output, call);

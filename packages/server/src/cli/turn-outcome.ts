@@ -8,6 +8,9 @@ import { shorten } from "./plain-text.ts";
 const STOPPED = "stopped";
 const LAST_WORDS = 200;
 
+/** A stop is a step of its own; no agent thought in it, so it has no number. */
+export const isStopStep = (stepId: string): boolean => stepId.startsWith("step_stop_");
+
 const errorOf = (turn: Body): Body => (isRecord(turn.error) ? turn.error : {});
 
 /** A stopped turn ends as failed with the code `stopped`; a person is shown what happened. */

@@ -14,13 +14,17 @@ const limitShape = z
     tool_name: textOrNull.meta({ description: "Null without a target: the limits of the project itself." }),
     target: textOrNull.meta({ description: "The breaker of this target." }),
     limits: anyObject,
-    running: z.int(),
+    running: z.int().meta({ description: "Calls that run now. Of a target: its trials." }),
     waiting: z.int().meta({ description: "Of the project: the calls that count in its `queue`." }),
     held_by: z.enum(["concurrency", "rate", "breaker"]).nullable().meta({
-      description: "What delays a call now. `rate` and `queue` of a project refuse calls and are not named here.",
+      description:
+        "What delays a call now; null: nothing does. `rate` and `queue` of a project refuse calls and are not named here.",
     }),
-    next_at: timeOrNull,
-    breaker_opened_at: timeOrNull,
+    next_at: timeOrNull.meta({
+      description:
+        "When time alone lets the next call start. Null: nothing holds it, or a slot or a trial has to end first.",
+    }),
+    breaker_opened_at: timeOrNull.meta({ description: "Since then the breaker is open. Null: it is closed." }),
   })
   .meta({ id: "Limit" });
 

@@ -25,7 +25,10 @@ const headShape = z
     context_box_id: textOrNull,
     output_box_id: textOrNull,
     waiting_tool_count: z.int(),
-    resume_deadline: timeOrNull,
+    resume_deadline: timeOrNull.meta({
+      description:
+        "While the agent is suspended: when its turn goes on at the latest, because all it awaits has ended by then.",
+    }),
     updated_at: time,
   })
   .meta({ id: "AgentHead" });

@@ -133,7 +133,7 @@ test("[SEE-16] of a call that is over, only what still matters is listed", () =>
 
 test("[UP-9-7] nobody serves its target: an API says what it can know", () => {
   expect(explainQueued({ processes: [api(1)] })).toMatchObject({
-    why: expect.stringContaining("no service for target text has asked for work lately; the call waits"),
+    why: expect.stringContaining("no service for target text has asked for work lately; the call has waited"),
     todo: "start a service for target text",
   });
   expect(explainQueued({ processes: [api(1), api(2)] }).why).toContain("asked for work lately at this process;");
@@ -154,7 +154,7 @@ test("[UP-9-7] NATS is away: a service that only knows NATS cannot have heard of
   });
   // Services that were seen may be such ones: they are counted by the calls they leased.
   expect(explainQueued({ busAway: true, consumers: 1 })).toMatchObject({
-    why: expect.stringMatching(/1 service\(s\) .*NATS is away/),
+    why: expect.stringMatching(/1 service .*NATS is away/),
     todo: "see that NATS runs and is reached",
   });
   expect(explainQueued({ consumers: 1 }).why).not.toContain("NATS");
@@ -194,7 +194,7 @@ test.each([
     lastAskedMs: NOW - agoMs,
     deadLetterId: undefined,
   });
-  expect(why).toBe(`it waits its turn: 1 service(s) of target text take calls${more}`);
+  expect(why).toBe(`it waits its turn: 1 service of target text takes calls${more}`);
 });
 
 test("[SEE-18] a service went away with the call: `why` names the log to look into, while it waits and after it failed", () => {
@@ -202,7 +202,7 @@ test("[SEE-18] a service went away with the call: `why` names the log to look in
   const lostBefore = ["text@box:7"];
   const offered = { ...queued, attempts: 1, availableAt: new Date(NOW + 2_000) } as CallView;
   expect(explainQueued({ view: offered, lostBefore })).toMatchObject({
-    why: expect.stringContaining("its service was lost 1 time(s); it is offered again at"),
+    why: expect.stringContaining("its service stopped answering (attempt 1); it is offered again at"),
     todo: log,
   });
   expect(explainQueued({ view: { ...queued, attempts: 1 } as CallView, lostBefore }).todo).toBe(

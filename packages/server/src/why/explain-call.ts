@@ -9,6 +9,7 @@ import {
   type Engine,
   type HeldBack,
   isSettled,
+  type QueuePlace,
   type WaitingCommand,
 } from "@toolplane/engine";
 import { isRecord } from "@toolplane/protocol";
@@ -21,6 +22,7 @@ import { adviceForCall, lookInLog } from "./call-advice.ts";
 import { limitFacts, planLimitWhy } from "./limit-problem.ts";
 import { findPinnedProblem, type PinnedProblem, planPinnedWhy } from "./pinned-problem.ts";
 import { planPlainWhy, SEE_NATS } from "./plain-problem.ts";
+import { placeText } from "./queue-words.ts";
 import { isHostTarget, planRoleProblem, roleServing } from "./role-problem.ts";
 
 export const explanationBody = z
@@ -53,8 +55,8 @@ export interface WhyFacts {
   readonly hostProblem?: HostProblem | undefined;
   /** The processes that run the host of this tool, when this process does not and cannot know its state. */
   readonly hostProcesses?: readonly PlaneProcess[] | undefined;
-  /** How many calls of the target run, and how many are offered before this one. */
-  readonly place?: { readonly running: number; readonly ahead: number } | undefined;
+  /** How many calls of the target run, and how many start before this one. */
+  readonly place?: QueuePlace | undefined;
   /** What the failed call's error says. */
   readonly error?: string | undefined;
   readonly errorDetail?: unknown;
@@ -98,11 +100,6 @@ const lastAsked = ({ lastAskedMs, nowMs }: WhyFacts): string =>
     ? ""
     : `; the last of them asked for work ${seconds(nowMs - lastAskedMs)} ago and may be gone`;
 
-const placeText = ({ place }: WhyFacts): string =>
-  place === undefined
-    ? ""
-    : `, ${place.running} run now, and ${place.ahead} ${place.ahead === 1 ? "is" : "are"} ahead of it`;
-
 const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
   const { view, nowMs, toolStatus, consumers, hostProblem, hostProcesses = [], processes, busAway = false } = facts;
   if (toolStatus === "paused")
@@ -114,8 +111,8 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
     return view.attempts > 0
       ? [
           facts.failedWith === undefined
-            ? `its service was lost ${view.attempts} time(s); it is offered again at ${until(view.availableAt, nowMs)}`
-            : `attempt ${view.attempts} failed with ${facts.failedWith}; its retry policy tries it again at ${until(view.availableAt, nowMs)}`,
+            ? `its service stopped answering (attempt ${view.attempts}); it is offered again at ${until(view.availableAt, nowMs)}`
+            : `attempt ${view.attempts} failed with ${facts.failedWith}; by the retry policy of ${view.toolName}, attempt ${view.attempts + 1} may start at ${until(view.availableAt, nowMs)}`,
           null,
         ]
       : [`it is for later: it is offered at ${until(view.availableAt, nowMs)}`, null];
@@ -137,7 +134,8 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
       `if it stays so, see what the log of ${who} says of the host`,
     ];
   }
-  if (facts.heldBack !== undefined) return planLimitWhy(facts.heldBack, view.projectId, nowMs);
+  if (facts.heldBack !== undefined)
+    return planLimitWhy({ ...facts.heldBack, projectId: view.projectId, nowMs, place: facts.place });
   if (view.plain) return planPlainWhy(facts, (date) => until(date, nowMs));
   if (facts.pinnedProblem !== undefined)
     return planPinnedWhy(facts.pinnedProblem, view, until(view.queueDeadline, nowMs));
@@ -149,12 +147,14 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
     ];
   if (consumers === 0)
     return [
-      `no service for target ${view.target} has asked for work lately${elsewhere(processes)}; the call waits ${seconds(nowMs - view.createdAt.getTime())} already and gives up at ${until(view.queueDeadline, nowMs)}${saidAgain(view)}${busAway ? AWAY : ""}`,
+      `no service for target ${view.target} has asked for work lately${elsewhere(processes)}; the call has waited ${seconds(nowMs - view.createdAt.getTime())} and gives up at ${until(view.queueDeadline, nowMs)}${saidAgain(view)}${busAway ? AWAY : ""}`,
       busAway ? SEE_NATS : `start a service for target ${view.target}`,
     ];
   const alone = view.session === null ? "" : ", those of its session one after the other";
+  const services = consumers === 1 ? "1 service" : `${consumers} services`;
+  const place = facts.place === undefined ? "" : `; ${placeText(facts.place)}`;
   return [
-    `it waits its turn: ${consumers} service(s) of target ${view.target} take calls${alone}${placeText(facts)}${lastAsked(facts)}${busAway ? AWAY : ""}`,
+    `it waits its turn: ${services} of target ${view.target} ${consumers === 1 ? "takes" : "take"} calls${alone}${place}${lastAsked(facts)}${busAway ? AWAY : ""}`,
     busAway ? SEE_NATS : null,
   ];
 };
@@ -256,7 +256,7 @@ const openFacts = ({ view, ...facts }: WhyFacts) => ({
   run_deadline: view.runDeadline?.toISOString() ?? null,
   queue_deadline: view.queueDeadline.toISOString(),
   consumers: facts.consumers,
-  ...(facts.place === undefined ? {} : facts.place),
+  ...(facts.place === undefined ? {} : { running: facts.place.running, ahead: facts.place.ahead }),
   ...(facts.waitingOnBus === undefined ? {} : { open_fetches: facts.waitingOnBus }),
   commands_sent: view.publishes,
   ...(facts.command === undefined

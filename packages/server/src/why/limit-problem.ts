@@ -1,14 +1,24 @@
-// Why a call waits although services could take it: a limit holds it back. The sentence names the limit, what holds the slots, and when
-// the next call may start. Pure.
+// Why a call waits although services could take it: a limit holds it back. The sentence names the limit, what holds the slots, when
+// the next call may start, and how many calls start before this one. Pure.
 
-import type { HeldBack } from "@toolplane/engine";
+import type { HeldBack, QueuePlace } from "@toolplane/engine";
+import { aheadText, callsText } from "./queue-words.ts";
 
 type Said = readonly [string, string | null];
+
+/** A call that a limit holds, and where it stands. */
+interface Held extends HeldBack {
+  readonly projectId: string;
+  readonly nowMs: number;
+  readonly place: QueuePlace | undefined;
+}
 
 const when = (date: Date | null | undefined, nowMs: number): string =>
   date === null || date === undefined
     ? "an unknown time"
     : `${date.toISOString()} (in ${Math.max(0, Math.ceil((date.getTime() - nowMs) / 1_000))} s)`;
+
+const thenAhead = ({ place }: Held): string => (place === undefined ? "" : `; ${aheadText(place)}`);
 
 const holders = ({ slots, running }: HeldBack): string => {
   const named = slots
@@ -17,43 +27,62 @@ const holders = ({ slots, running }: HeldBack): string => {
   return running > slots.length ? `${named} and ${running - slots.length} more` : named;
 };
 
-const whySlots = (held: HeldBack, projectId: string, nowMs: number): Said => {
-  const { toolName, limits, running, slots } = held;
+/** A limit that was lowered has more calls in flight than slots. */
+const whenFree = ({ limits: { concurrency = 0 }, running, slots, nowMs }: Held): string => {
+  const over = running - concurrency;
+  return over > 0
+    ? `a slot is free when ${over + 1} of them have ended`
+    : `a slot is free when one of them ends, at the latest at ${when(slots[0]?.runDeadline, nowMs)}`;
+};
+
+const whySlots = (held: Held): Said => {
+  const { toolName, limits, running, projectId } = held;
   const whose = toolName === undefined ? `project ${projectId}` : toolName;
-  const todo =
-    toolName === undefined
-      ? `to let more run at once: toolplane projects limits ${projectId} --concurrency N`
-      : `to let more run at once: toolplane tools limits ${toolName} --concurrency N`;
+  const change = toolName === undefined ? `projects limits ${projectId}` : `tools limits ${toolName}`;
   return [
-    `it waits for a slot: ${whose} runs ${limits.concurrency} at a time, and ${running} run now (${holders(held)}); a slot is free when one of them ends, at ${when(slots[0]?.runDeadline, nowMs)} at the latest`,
-    todo,
+    `it waits for a slot: ${whose} runs at most ${callsText(limits.concurrency ?? 0)} at a time, and ${running} ${running === 1 ? "runs" : "run"} now (${holders(held)}); ${whenFree(held)}${thenAhead(held)}`,
+    `to let more run at once: toolplane ${change} --concurrency N`,
   ];
 };
 
-const calls = (count = 0): string => (count === 1 ? "1 call" : `${count} calls`);
+const whyRate = (held: Held): Said => {
+  const { toolName, limits, nextAt, nowMs, place } = held;
+  const { limit = 1, per_seconds: seconds = 0 } = limits.rate ?? {};
+  const ahead = place?.ahead ?? 0;
+  const own =
+    ahead === 0 || nextAt === undefined
+      ? ""
+      : `, so it starts at about ${when(new Date(nextAt.getTime() + (ahead * seconds * 1_000) / limit), nowMs)}`;
+  return [
+    `it waits for the rate of ${toolName}, at most ${callsText(limit)} in ${seconds} s; the next call may start at ${when(nextAt, nowMs)}${thenAhead(held)}${own}`,
+    `to let it start more often: toolplane tools limits ${toolName} --rate N/s`,
+  ];
+};
 
-const whyRate = ({ toolName, limits: { rate }, nextAt }: HeldBack, nowMs: number): Said => [
-  `it waits for the rate of ${toolName}, ${calls(rate?.limit)} in ${rate?.per_seconds} s; the next call may start at ${when(nextAt, nowMs)}`,
-  `to let it run more often: toolplane tools limits ${toolName} --rate N/s`,
-];
+const trialText = ({ nextAt, slots, nowMs }: Held): string => {
+  if (nextAt !== undefined)
+    return `a call runs as a trial at ${when(nextAt, nowMs)}, and its success closes the breaker`;
+  const trial = slots[0] === undefined ? "a call" : `call ${slots[0].toolCallId}`;
+  return `${trial} runs as a trial now: its success closes the breaker, its failure keeps it open`;
+};
 
-const whyBreaker = ({ toolName, target, openedAt, nextAt, slots }: HeldBack, nowMs: number): Said => [
-  nextAt === undefined
-    ? `the breaker of ${toolName ?? `target ${target}`} is open since ${openedAt?.toISOString()}: it failed too often; call ${slots[0]?.toolCallId} runs as a trial, and its end decides`
-    : `the breaker of ${toolName ?? `target ${target}`} is open since ${openedAt?.toISOString()}: it failed too often; a call is let through as a trial at ${when(nextAt, nowMs)}`,
-  toolName === undefined
-    ? "see why its calls fail: toolplane calls list --status failed"
-    : `see why its calls fail: toolplane calls list --tool ${toolName} --status failed`,
-];
+const whyBreaker = (held: Held): Said => {
+  const { toolName, target, openedAt } = held;
+  const since = openedAt === undefined ? "" : ` since ${openedAt.toISOString()}`;
+  return [
+    `the breaker of ${toolName ?? `target ${target}`} has been open${since}, because too many of its runs failed; ${trialText(held)}${thenAhead(held)}`,
+    `see why the runs fail: toolplane calls list ${toolName === undefined ? `--target ${target}` : `--tool ${toolName}`} --status failed`,
+  ];
+};
 
-export const planLimitWhy = (held: HeldBack, projectId: string, nowMs: number): Said => {
+export const planLimitWhy = (held: Held): Said => {
   switch (held.blockedBy) {
     case "concurrency":
-      return whySlots(held, projectId, nowMs);
+      return whySlots(held);
     case "rate":
-      return whyRate(held, nowMs);
+      return whyRate(held);
     case "breaker":
-      return whyBreaker(held, nowMs);
+      return whyBreaker(held);
   }
 };
 

@@ -63,4 +63,10 @@ with moved as (
     from state.past_calls p where project_id = $1 order by tool_call_id desc limit 2000
 )
 insert into state.live_calls select c.* from moved, jsonb_populate_record(null::state.live_calls, call) c`,
+  /** So many seconds pass for the queued calls of a tool. $1 tool, $2 seconds. */
+  passForQueued: `
+update state.live_calls
+   set available_at = available_at - make_interval(secs => $2::float8), queue_deadline = queue_deadline - make_interval(secs => $2::float8),
+       due_at = due_at - make_interval(secs => $2::float8)
+ where tool_name = $1 and status = 'queued'`,
 } as const;

@@ -5,7 +5,7 @@ import { pathOf } from "@toolplane/sdk/client";
 import { parseText, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { readLimits } from "../limits.ts";
+import { limitText, readLimits } from "../limits.ts";
 import { showPage } from "../page.ts";
 
 const list: Command = {
@@ -102,12 +102,12 @@ const limits: Command = {
   summary: "show or change what a project may do at once",
   async run({ client, args, flags, output }) {
     const path = pathOf("projects", args[0] ?? "");
-    const body = { limits: readLimits(flags, "target_breaker") };
+    const body = { limits: readLimits(flags, "target_breaker", "projects limits") };
     const changes = Object.keys(body.limits).length > 0;
     const project = await client.request(changes ? { method: "PATCH", path, body } : { path });
     const now = isRecord(project.limits) ? project.limits : {};
     if (output.json) output.data(now);
-    else output.fields(Object.entries(now).map(([name, value]) => [name, value ?? "none"]));
+    else output.fields(Object.entries(now).map(([name, value]) => [name, limitText(value)]));
     return EXIT.ok;
   },
 };

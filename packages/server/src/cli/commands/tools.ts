@@ -6,7 +6,7 @@ import { applyFiles } from "../apply-files.ts";
 import { cellOf, shortTime, targetOf, textOf } from "../body.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { readLimits } from "../limits.ts";
+import { limitText, readLimits } from "../limits.ts";
 import type { Output } from "../output.ts";
 import { showPage } from "../page.ts";
 import { partOf, pendingOf, sayWaiting, showChanges, showHistory, showPending } from "../pending.ts";
@@ -216,7 +216,7 @@ const limits: Command = {
   summary: "show or change the limits of a tool, and nothing else of it",
   async run({ client, project, args, flags, output }) {
     const name = args[0] ?? "";
-    const body = readLimits(flags, "breaker");
+    const body = readLimits(flags, "breaker", "tools limits");
     const tool = await client.request(
       Object.keys(body).length === 0
         ? { path: toolPath(project, name) }
@@ -225,7 +225,7 @@ const limits: Command = {
     const { options } = tool;
     const now = Object.fromEntries(LIMITS.map((key) => [key, isRecord(options) ? (options[key] ?? null) : null]));
     if (output.json) output.data(now);
-    else output.fields(Object.entries(now).map(([key, value]) => [key, value ?? "none"]));
+    else output.fields(Object.entries(now).map(([key, value]) => [key, limitText(value)]));
     return EXIT.ok;
   },
 };

@@ -1,0 +1,39 @@
+// Tokens that go back into their bucket: a call was leased, which took one, and was given back before it started. Part of the statement that
+// gives the call back, so that both happen or neither.
+
+/** One claim of limited calls at a time in a project; held to the end of the transaction. */
+export const lockGates = (project: string): string =>
+  `pg_advisory_xact_lock(hashtextextended('toolplane gates ' || ${project}, 0))`;
+
+/**
+ * Common tables of a statement that has the calls that are given back in `ended`. A bucket is never more than full. Under the lock of the
+ * project: a claim that has read the bucket would write over what is returned. Where no call has a rate, nothing is locked.
+ */
+export const RETURN_TOKENS = `
+owed as materialized (
+  select e.project_id, e.gate, e.calls * t.seconds as seconds
+    from (select q.project_id, q.gate, count(*) as calls from ended q where q.gate is not null and q.gate <> '' group by q.project_id, q.gate) e
+   cross join lateral (
+     select (x.limits #>> '{rate,per_seconds}')::float8 / (x.limits #>> '{rate,limit}')::float8 as seconds
+       from resource.tools x
+      where x.project_id = e.project_id and x.tool_name = e.gate and x.limits -> 'rate' is not null
+     offset 0) t
+),
+locked as materialized (
+  select ${lockGates("p.project_id")} from (select distinct project_id from owed order by project_id) p
+),
+spent as materialized (
+  select g.project_id, g.gate, g.full_at, o.seconds
+    from (select count(*) as projects from locked) l
+   cross join (select * from owed order by project_id, gate) o
+   cross join lateral (
+     select * from state.gates x
+      where x.project_id = o.project_id and x.gate = o.gate and x.full_at is not null and l.projects > 0
+        for update) g
+),
+returned as (
+  update state.gates g
+     set full_at = greatest(s.full_at - make_interval(secs => s.seconds), least(s.full_at, clock_timestamp()))
+    from spent s
+   where g.project_id = any (array[s.project_id]) and g.gate = s.gate
+)`;
