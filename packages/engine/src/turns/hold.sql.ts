@@ -121,3 +121,43 @@ export const HOLD_LAST_WORK: Statement = {
 };
 
 export const bindHeldWork = (rows: readonly HeldWorkKey[]): unknown[] => works.bind(rows);
+
+export interface KeptKey extends AgentKey {
+  readonly inboxId: string;
+  readonly claimId: string;
+  /** The head's version when it was last written or read here. */
+  readonly version: string;
+}
+
+const kept = setInput<KeptKey>([
+  ["projectId", "text"],
+  ["agentId", "text"],
+  ["inboxId", "text"],
+  ["claimId", "text"],
+  ["version", "text"],
+]);
+
+// Divides by zero where one is not as it is known: the transaction fails, and nothing of what was planned from memory is written.
+const keepWork = (more: string): string => `
+select 1 / (count(*) filter (where h.version = i.version and r.status = 'processing' and r.claim_id = i.claim_id${more}) = count(*))::int as kept,
+       floor(extract(epoch from now()) * 1000)::float8 as now_ms
+  from ${kept.from}
+  left join lateral (
+    select q.xmin::text as version from state.heads q where q.project_id = i.project_id and q.agent_id = i.agent_id
+    offset 0 for update skip locked) h on true
+  left join lateral (
+    select q.status, q.claim_id from state.inbox q where q.project_id = i.project_id and q.inbox_id = i.inbox_id offset 0) r on true`;
+
+/** Holds the heads if they, and the claims, are what the caller remembers; fails otherwise. */
+export const KEEP_WORK: Statement = { name: "turns.keep-work", holds: true, text: keepWork("") };
+
+/** The same, where also no turn waits for the agent. */
+export const KEEP_LAST_WORK: Statement = {
+  name: "turns.keep-last-work",
+  holds: true,
+  text: keepWork(` and (
+    select 1 from state.inbox q where q.project_id = i.project_id and q.agent_id = i.agent_id and q.status = 'queued'
+     order by q.created_at, q.inbox_id limit 1) is null`),
+};
+
+export const bindKept = (rows: readonly KeptKey[]): unknown[] => kept.bind(rows);

@@ -10,6 +10,7 @@ import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { Queryer } from "../sql/database.ts";
 import type { Place } from "./agent-bells.ts";
 import { announce, type Done, meansOf, type TurnDeps } from "./held-heads.ts";
+import type { KnownTurn, KnownWork } from "./known-work.ts";
 import { type LedgerMeans, mergeWrites } from "./ledger.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import { type FirstTurnMeans, planFirstTurn } from "./plan-first-turn.ts";
@@ -72,14 +73,16 @@ const outputTaken = (): ToolplaneError =>
 interface Taken {
   readonly place: Place;
   readonly work: Work | undefined;
+  readonly known: KnownTurn | undefined;
 }
 
-interface Spawned extends Done {
+interface Spawned extends Done, Written {
   readonly outcomes: readonly Outcome[];
 }
 
 export interface SpawnDeps extends TurnDeps {
   readonly maxDepth: number;
+  readonly known: KnownWork;
   /** Work that was written for a worker in this process, before the worker is told of it. */
   readonly giveBack: (work: Work) => void;
 }
@@ -177,7 +180,7 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
       rows: [begun.row, ...plans.slice(1).map(({ row }) => row)],
       ended: before.ended,
       parts: [...before.parts, begun.writes],
-      taken: place === undefined ? undefined : { place, work: begun.work },
+      taken: place === undefined ? undefined : { place, work: begun.taken?.work, known: begun.taken?.known },
     };
   };
 
@@ -242,7 +245,11 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
       });
       await deps.faults.at("spawn:after-commit");
       announce(deps, { ...spawned, why: "work" });
-      for (const { place, work } of taken.splice(0)) if (work !== undefined) place.take(work);
+      for (const { place, work, known } of taken.splice(0)) {
+        if (work === undefined) continue;
+        if (known !== undefined) deps.known.remember(work, known, spawned.version);
+        place.take(work);
+      }
       return spawned.outcomes;
     } catch (error) {
       const [item, ...others] = items;
