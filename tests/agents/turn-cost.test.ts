@@ -62,7 +62,7 @@ test("[ARCH-5-Q1] [ARCH-5-Q2] a lone turn with one call: the statements of turns
   const cost = [...names];
   expect(engine.db.stats().statements - statements).toBeLessThanOrEqual(14);
   expect(cost.filter(isOfTurns)).toEqual([
-    "turns.read-spawn",
+    "turns.keep-agents",
     "turns.write-ncbshp",
     "turns.keep-work",
     "turns.write-cbshtip",

@@ -9,19 +9,29 @@ import type { Queryer, Transaction } from "../sql/database.ts";
 import { claimLost, type HeldWork, holdWork } from "./claimed-work.ts";
 import { failSteps } from "./fail-steps.ts";
 import { announce, createHeadCoalescer, type Done, meansOf, type TurnDeps } from "./held-heads.ts";
+import type { KeptRow } from "./hold.sql.ts";
+import type { KnownAgents } from "./known-agents.ts";
 import { type KnownWork, tryTogether } from "./known-work.ts";
 import { closeLedger, type Ledger, type LedgerMeans, mergeWrites, openLedger, sayCard } from "./ledger.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import { type Ending, type EndingRow, planEnd } from "./plan-end.ts";
-import { inboxChange } from "./plan-head.ts";
+import { headIdle, inboxChange } from "./plan-head.ts";
 import { isCall } from "./plan-step.ts";
 import { inboxNotEmpty, readGuards } from "./terminal-guard.ts";
 import type { AgentKey, EndedKey, EndNews, TurnEnd, TurnFinish, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { viewOfEnd } from "./turn-reads.ts";
-import { chainOfHead, type TurnRow } from "./turn-row.ts";
+import { chainOfHead, type HeadRow, type TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
-import { commitTurns, createTurnWrites, errorText, storableJson, writePart, writtenOf } from "./turn-writes.ts";
+import {
+  commitTurns,
+  createTurnWrites,
+  errorText,
+  storableJson,
+  type Written,
+  writePart,
+  writtenOf,
+} from "./turn-writes.ts";
 import { bindTurns, READ_ENDINGS } from "./turns.sql.ts";
 
 interface FinishItem extends AgentKey {
@@ -36,14 +46,18 @@ interface PlannedEnd {
   readonly parts: readonly TurnWrites[];
   /** The turns that end with it, given the time of the transaction. */
   readonly endedAt: (nowMs: number) => readonly EndedKey[];
+  /** The head without a turn; undefined when the next turn has it. */
+  readonly idle: HeadRow | undefined;
 }
 
-interface Finished extends Done {
+interface Finished extends Done, Written {
   readonly outcomes: readonly Outcome[];
+  readonly idle: readonly HeadRow[];
 }
 
 export interface FinishDeps extends TurnDeps {
   readonly known: KnownWork;
+  readonly agents: KnownAgents;
 }
 
 const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
@@ -159,6 +173,7 @@ export const createFinish = (deps: FinishDeps) => {
     return {
       end,
       parts: [closeLedger(ledger), ...next.parts],
+      idle: next.dispatched === undefined ? headIdle(head) : undefined,
       endedAt: (nowMs) => [{ ...end, news: newsOf(turn, nowMs, end, ledger) }, ...next.ended],
     };
   };
@@ -204,6 +219,7 @@ export const createFinish = (deps: FinishDeps) => {
     });
     const parts: TurnWrites[] = [];
     const ended: EndedKey[] = [];
+    const idle: HeadRow[] = [];
     const guarded = current.filter(({ item }) => item.end.guard === true);
     const guards = await readGuards(
       tx,
@@ -225,10 +241,11 @@ export const createFinish = (deps: FinishDeps) => {
       parts.push(...planned.parts);
       if (item.end.stepId === undefined) parts.push(await endBegunStep(tx, one, planned.end, means));
       ended.push(...planned.endedAt(one.head.now_ms));
+      if (planned.idle !== undefined) idle.push(planned.idle);
     }
     await deps.faults.at("finish:before-commit");
     const written = await commitTurns(tx, mergeWrites(parts), deps);
-    return { outcomes, ended, rang: parts.length > 0, ...written };
+    return { outcomes, ended, idle, rang: parts.length > 0, ...written };
   };
 
   /**
@@ -249,10 +266,11 @@ export const createFinish = (deps: FinishDeps) => {
     const answers = await tryTogether(deps.db, [known.keep(true), write]);
     if (answers === undefined) return undefined;
     const [kept = [], written = []] = answers;
-    const { now_ms: nowMs } = kept[0] as { readonly now_ms: number };
+    const { now_ms: nowMs } = kept[0] as KeptRow;
     return {
       outcomes: plans.map((plan) => (isToolplaneError(plan) ? plan : plan.end)),
       ended: planned.flatMap(({ endedAt }) => endedAt(nowMs)),
+      idle: planned.flatMap(({ idle }) => (idle === undefined ? [] : [{ ...idle, now_ms: nowMs }])),
       rang: true,
       ...writtenOf(written),
     };
@@ -261,6 +279,7 @@ export const createFinish = (deps: FinishDeps) => {
   const flush = async (items: readonly FinishItem[]): Promise<readonly Outcome[]> => {
     const done = (await finishKnown(items)) ?? (await deps.db.transaction((tx) => finishAll(tx, items)));
     await deps.faults.at("finish:after-commit");
+    for (const head of done.idle) deps.agents.idle(head, done.version);
     announce(deps, { ...done, why: "work" });
     return done.outcomes;
   };

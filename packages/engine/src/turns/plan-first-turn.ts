@@ -55,11 +55,28 @@ const turnRowOf = (row: SpawnRow, epoch: number, nowMs: number): TurnRow => ({
   dispatched_ms: nowMs,
 });
 
+export interface TakenTurn {
+  readonly work: Work;
+  readonly known: KnownTurn;
+}
+
+/** The same with the time of the transaction that wrote it. */
+export const takenAt = ({ work, known: { head, turn } }: TakenTurn, nowMs: number): TakenTurn => ({
+  work: {
+    ...work,
+    inboxCreatedAtMs: nowMs,
+    claimedAtMs: nowMs,
+    turnCreatedAtMs: nowMs,
+    turnDispatchedAtMs: nowMs,
+  },
+  known: { head: { ...head, now_ms: nowMs }, turn: { ...turn, created_ms: nowMs, dispatched_ms: nowMs } },
+});
+
 export interface FirstTurn {
   readonly row: SpawnRow;
   readonly writes: TurnWrites;
   /** What the place gets after the commit, and what is known of it then. */
-  readonly taken: { readonly work: Work; readonly known: KnownTurn } | undefined;
+  readonly taken: TakenTurn | undefined;
 }
 
 export interface FirstTurnMeans extends LedgerMeans {

@@ -9,6 +9,7 @@ import { type CommitDeps, createCommitStep } from "./commit-step.ts";
 import { createDispatchNext } from "./dispatch-next.ts";
 import { createEndTurn, type EndDeps } from "./end-turn.ts";
 import { createFinish } from "./finish.ts";
+import { createKnownAgents } from "./known-agents.ts";
 import { createKnownWork } from "./known-work.ts";
 import { createReap } from "./reap.ts";
 import { createSpawn } from "./spawn.ts";
@@ -60,7 +61,8 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     given.follow?.(turn);
   };
   const known = createKnownWork(given.clock);
-  const deps = { ...given, claimSeconds: options.claimSeconds ?? given.leaseSeconds, ended, known };
+  const agents = createKnownAgents(given.clock);
+  const deps = { ...given, claimSeconds: options.claimSeconds ?? given.leaseSeconds, ended, known, agents };
   const claims = createWorkClaims(deps);
   const unheard = createGiveBack({ clock: deps.clock, forSeconds: deps.claimSeconds, ask: claims.release });
   const { giveBack } = unheard;
