@@ -2,7 +2,7 @@
 // explained and rolled back, then for real.
 
 import type { Queryer } from "@toolplane/engine";
-import type { Database, Statement } from "@toolplane/engine/internal";
+import type { Database, Part, Statement } from "@toolplane/engine/internal";
 import { explainAnalyze } from "./blocks.sql.ts";
 
 interface PlanNode {
@@ -42,7 +42,7 @@ class Undo extends Error {}
 
 export const recordExplains = (db: Database): ExplainRecorder => {
   const seen = new Map<string, ExplainedStatement>();
-  const { query, transaction } = db;
+  const { query, transaction, together } = db;
 
   const note = (statement: Statement, [row]: readonly PlanRow[]): void => {
     const plan = row?.["QUERY PLAN"][0];
@@ -86,10 +86,16 @@ export const recordExplains = (db: Database): ExplainRecorder => {
           return query.call(db, statement, values);
         },
         transaction: <T>(work: (tx: Queryer) => Promise<T>) => transaction.call(db, (tx: Queryer) => work(within(tx))),
+        together: (parts: readonly Part[]) =>
+          transaction.call(db, async (tx: Queryer) => {
+            const rows: object[][] = [];
+            for (const { statement, values } of parts) rows.push(await within(tx).query<object>(statement, values));
+            return rows;
+          }),
       });
     },
     stop: () => {
-      Object.assign(db, { query, transaction });
+      Object.assign(db, { query, transaction, together });
     },
   };
 };

@@ -1,7 +1,7 @@
 // The connection breaks around a commit: before the server saw the statement, while it runs it, or after it committed and
 // before it said so. The caller gets the truth, and nothing is done twice or forgotten.
 
-import { createEngine, type Engine, type LeasedCall, stepIdOf } from "@toolplane/engine";
+import { createEngine, type Engine, type LeasedCall, stepIdOf, type Work } from "@toolplane/engine";
 import {
   CRASH_PROJECT,
   CUT_MOMENTS,
@@ -153,10 +153,15 @@ describe.each(CUT_MOMENTS)("a request that is %s", (moment: CutMoment) => {
     },
   );
 
-  test("[CRASH-4] a step: its calls are there once, and the worker is told which", async () => {
+  // A copy of the work is not remembered: its head is held and read first.
+  test.each([
+    ["from memory", (work: Work) => work, "turns.keep-work"],
+    ["from memory, between its statements", (work: Work) => work, "calls.dispatch-all"],
+    ["held and read", (work: Work) => ({ ...work }), "commit"],
+  ])("[CRASH-4] a step, %s: its calls are there once, and the worker is told which", async (_, asGiven, statement) => {
     await using room = await openRoom();
-    const work = await takeTurn(room.engine);
-    const cut = room.proxy.cut({ statement: "commit", moment });
+    const work = asGiven(await takeTurn(room.engine));
+    const cut = room.proxy.cut({ statement, moment });
     const step = await room.engine.turns.commitStep(work, {
       stepId: stepIdOf(work.agentTurnId, 1),
       entries: [{ call: { toolName: "safe", arguments: {} } }, { call: { toolName: "unsafe", arguments: {} } }],
@@ -170,6 +175,45 @@ describe.each(CUT_MOMENTS)("a request that is %s", (moment: CutMoment) => {
     // The chain begins with the task and the card of its instruction; each call is one more link.
     expect(await room.rows("select status, waiting_tool_count, chain_seq from state.heads")).toEqual([
       { status: "suspended", waiting_tool_count: 2, chain_seq: 4 },
+    ]);
+  });
+
+  test.each([
+    ["from memory", (work: Work) => work, "turns.keep-last-work"],
+    ["held and read", (work: Work) => ({ ...work }), "commit"],
+  ])(
+    "[CRASH-4] the end of a turn, %s: it has one deliverable, and the worker is told which",
+    async (_, asGiven, statement) => {
+      await using room = await openRoom();
+      const work = await takeTurn(room.engine);
+      const end = { status: "success", stepId: stepIdOf(work.agentTurnId, 1), deliverable: { text: "done" } } as const;
+      const cut = room.proxy.cut({ statement, moment });
+      const ended = await room.engine.turns.finish(asGiven(work), end);
+      await cut;
+      expect(await room.rows("select status, deliverable_card_id from state.turns")).toEqual([
+        { status: "success", deliverable_card_id: ended.deliverableCardId },
+      ]);
+      expect(await room.rows("select card_id from cards.cards where type = 'task.deliverable'")).toHaveLength(1);
+    },
+  );
+
+  test("[CRASH-4] a turn that is begun from memory is there once", async () => {
+    await using room = await openRoom();
+    const work = await takeTurn(room.engine);
+    const stepId = stepIdOf(work.agentTurnId, 1);
+    await room.engine.turns.finish(work, { status: "success", stepId, deliverable: { text: "done" } });
+    const cut = room.proxy.cut({ statement: "turns.keep-agents", moment });
+    const { projectId, agentId } = work;
+    const turn = await room.engine.turns.spawn({
+      projectId,
+      agentId,
+      sourceAgentId: "sys.test",
+      context: { instruction: "again" },
+    });
+    await cut;
+    expect(turn.idempotent).toBe(false);
+    expect(await room.rows("select agent_turn_id from state.turns where status = 'active'")).toEqual([
+      { agent_turn_id: turn.agentTurnId },
     ]);
   });
 });

@@ -25,7 +25,7 @@ export {
   TURN_FAULT_POINTS,
   WEBHOOK_FAULT_POINTS,
 } from "./ports/faults.ts";
-export { createDatabase, type Database, type Statement } from "./sql/database.ts";
+export { createDatabase, type Database, type Part, type Statement } from "./sql/database.ts";
 export { migrate, readMigrations } from "./sql/migrate.ts";
 export type { ThreadTask } from "./threads/threads.ts";
 export type { Place } from "./turns/agent-bells.ts";

@@ -5,7 +5,7 @@
 //   brain is foreign code that may leave its listener. `AbortSignal.any` is right where our own code removes the listener it
 //   added.
 
-import type { Clock } from "@toolplane/engine";
+import { type Clock, WAIT_OVER } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import type { Brain, BrainAnswer, BrainRequest } from "../brains/brain.ts";
 
@@ -44,6 +44,6 @@ export const think = async ({ brain, request, signal, clock, thinkMs }: ThinkOpt
     return await Promise.race([interrupted.promise, brain.think({ ...request, signal: own.signal })]);
   } finally {
     signal.removeEventListener("abort", gone);
-    answered.abort();
+    answered.abort(WAIT_OVER);
   }
 };

@@ -133,9 +133,7 @@ const tellMade = (which: string): string =>
  * a second log record per row) and without matching. If one exists after all, the whole statement fails with a unique violation,
  * and DISPATCH finds out which.
  */
-export const DISPATCH_FRESH: Statement = {
-  name: "calls.dispatch-fresh",
-  text: `${READY}called as (${INSERT_CALLS}
+const dispatchFresh = (more: string): string => `${READY}called as (${INSERT_CALLS}
 ),
 written as (${INSERT_CARDS}
     from ready r
@@ -145,11 +143,18 @@ sent as (${INSERT_COMMANDS}
 ),
 told as (${tellMade("")}
 )
-select i.ord::int as ord, i.ready, i.ready as inserted, i.leased, i.gated, now() as made_at
+select i.ord::int as ord, i.ready, i.ready as inserted, i.leased, i.gated, now() as made_at${more}
   from (select ord, ord in (select ord from ready) as ready, ord in (select ord from ready where leased) as leased,
                ord in (select ord from ready where gate is not null) as gated
           from unnest($1::text[]) with ordinality as u (project_id, ord)) i
- order by i.ord`,
+ order by i.ord`;
+
+export const DISPATCH_FRESH: Statement = { name: "calls.dispatch-fresh", text: dispatchFresh("") };
+
+/** The same, all or none: a call that is not ready divides by zero, and the transaction fails. */
+export const DISPATCH_ALL: Statement = {
+  name: "calls.dispatch-all",
+  text: dispatchFresh(", 1 / i.ready::int as sure"),
 };
 
 // Keys first, then cards, then calls: a late request stops at the first. The card of a direct call has an id derived from the

@@ -99,6 +99,51 @@ describe("sessions", () => {
   });
 });
 
+describe("statements that go together", () => {
+  const add = (id: string) => {
+    const [statement, values] = insertProject(id);
+    return { statement, values };
+  };
+  const divide = (by: number) => ({
+    statement: { name: "test.divide", text: "select 10 / $1::int as n" },
+    values: [by],
+  });
+
+  test("are one transaction and are counted; the rows of each come back", async () => {
+    const before = db.stats().statements;
+    const xact = { statement: adHoc("select pg_current_xact_id()::text as id, $1::text as word"), values: ["a"] };
+    const [first, none, last] = await db.together([xact, add("together"), xact]);
+    expect(first).toEqual([{ id: expect.any(String), word: "a" }]);
+    expect(none).toEqual([]);
+    expect(last).toEqual(first);
+    expect(db.stats().statements - before).toBe(3);
+    expect(await hasProject("together")).toBe(true);
+  });
+
+  test("leave nothing when one fails, and keep their connection and what was prepared there", async () => {
+    const one = createDatabase({ connection: { connectionString: server.url }, maxConnections: 1 });
+    const pid = async () => (await one.query(adHoc("select pg_backend_pid() as pid")))[0];
+    const before = await pid();
+    const failing = one.together([add("before_it"), divide(0), add("after_it")]);
+    await expect(failing).rejects.toMatchObject({ code: "internal_error", detail: { sqlstate: "22012" } });
+    expect(await hasProject("before_it")).toBe(false);
+    expect(await hasProject("after_it")).toBe(false);
+    expect(await one.together([divide(5), add("later")])).toEqual([[{ n: 2 }], []]);
+    expect(await one.query(divide(2).statement, [2])).toEqual([{ n: 5 }]);
+    expect(await pid()).toEqual(before);
+    await one.close();
+  });
+
+  test("fail when their connection breaks, and the next ones find another", async () => {
+    const one = createDatabase({ connection: { connectionString: server.url }, maxConnections: 1 });
+    const suicide = { statement: adHoc("select pg_terminate_backend(pg_backend_pid())"), values: [] };
+    await expect(one.together([add("broken"), suicide])).rejects.toMatchObject({ code: "storage_error" });
+    expect(await hasProject("broken")).toBe(false);
+    expect(await one.together([divide(1)])).toEqual([[{ n: 10 }]]);
+    await one.close();
+  });
+});
+
 describe("transactions", () => {
   test("commit when the work is done", async () => {
     const value = await db.transaction(async (tx) => {

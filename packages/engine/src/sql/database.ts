@@ -7,13 +7,9 @@ import pg from "pg";
 import { type Clock, systemClock } from "../ports/clock.ts";
 import { isOfTheStatement, understandDatabaseError } from "./database-error.ts";
 import { createRefusedWrites } from "./refused-writes.ts";
+import { type Part, type Statement, sendTogether } from "./together.ts";
 
-export interface Statement {
-  readonly name: string;
-  readonly text: string;
-  /** Locks and reads, and writes nothing: as the first of a transaction it is sent together with the BEGIN. */
-  readonly holds?: true;
-}
+export type { Part, Statement } from "./together.ts";
 
 export interface Queryer {
   query<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
@@ -41,6 +37,11 @@ export interface DatabaseStats {
 export interface Database extends Queryer {
   /** BEGIN is sent with the first statement; without one nothing is sent. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * A transaction whose statements need nothing of each other's answers: they are sent at once, and waited for once. Resolves to
+   * their rows, in order. When one of them fails, nothing of them stays.
+   */
+  together(parts: readonly Part[]): Promise<readonly object[][]>;
   /** A connection of its own, for LISTEN. The caller ends it. */
   connect(): Promise<pg.Client>;
   /** True when it answers but stores nothing: its disk is full, or it is a read-only copy. */
@@ -132,6 +133,19 @@ export const createDatabase = (options: DatabaseOptions): Database => {
       throw understandDatabaseError(error, "connect");
     });
 
+  const sendAll = async (client: pg.PoolClient, parts: readonly Part[]): Promise<readonly object[][]> => {
+    const name = parts.map(({ statement }) => statement.name).join(" + ");
+    statements += parts.length;
+    try {
+      const rows = await sendTogether(client, parts);
+      writes.succeeded(name);
+      return rows;
+    } catch (error) {
+      writes.failed(name, error);
+      throw understandDatabaseError(error, name);
+    }
+  };
+
   return {
     async query(statement, values = []) {
       if (closed) throw new ToolplaneError("storage_error", "the database connection is closed");
@@ -207,6 +221,19 @@ export const createDatabase = (options: DatabaseOptions): Database => {
       }
       for (const after of committed) await after();
       return value;
+    },
+    async together(parts) {
+      if (closed) throw new ToolplaneError("storage_error", "the database connection is closed");
+      const client = await acquire();
+      let broken: Error | undefined;
+      try {
+        return await sendAll(client, parts);
+      } catch (error) {
+        if (!isOfTheStatement(error)) broken = error as Error;
+        throw error;
+      } finally {
+        client.release(broken);
+      }
     },
     async afterCommit(work) {
       await work();

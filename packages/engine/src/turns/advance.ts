@@ -19,10 +19,12 @@ import {
 import { beginStep } from "./begin-step.ts";
 import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
 import { bindHeldAgents, HOLD_AGENTS } from "./hold.sql.ts";
+import type { KnownTurn, KnownWork } from "./known-work.ts";
 import { closeLedger, type Ledger, type LedgerMeans, mergeWrites, openLedger } from "./ledger.ts";
 import { type InboxPlan, type LiveRow, planInbox } from "./plan-advance.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import type { EndingRow } from "./plan-end.ts";
+import { headAfter } from "./plan-head.ts";
 import { planResume, type Resume, type WaitedCall } from "./plan-resume.ts";
 import type { Advanced, AdvanceRequest, EndedKey, TurnEnd, Work } from "./turn.ts";
 import { wakeupOf } from "./turn-messages.ts";
@@ -73,9 +75,16 @@ interface Moved {
   readonly advanced: Advanced;
   readonly parts: readonly TurnWrites[];
   readonly ended: readonly EndedKey[];
+  /** Of work that is taken. */
+  readonly known?: KnownTurn | undefined;
 }
 
-export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): Coalescer<AdvanceRequest, Advanced> => {
+export interface AdvanceDeps extends TurnDeps {
+  readonly maxClaims: number;
+  readonly known: KnownWork;
+}
+
+export const createAdvance = (deps: AdvanceDeps): Coalescer<AdvanceRequest, Advanced> => {
   /** Too many workers have lost it; a watchdog ends it. */
   const isWornOut = (row: LiveRow, claimId: string): boolean =>
     row.status === "processing" && row.claim_id !== claimId && row.retry_count + 1 >= deps.maxClaims;
@@ -178,7 +187,8 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
     }
     const row = { inboxId, epoch, createdMs: head.now_ms, nowMs: head.now_ms };
     const work = begun(one, ledger, workOf(turn, row, claim), means);
-    return { advanced: { applied, workLeft: false, work }, parts: [closeLedger(ledger)], ended: [] };
+    const known = { head: headAfter(head, turn, epoch, ledger.chain), turn };
+    return { advanced: { applied, workLeft: false, work }, parts: [closeLedger(ledger)], ended: [], known };
   };
 
   const move = (one: Case, ends: Awaited<ReturnType<typeof readEnds>>, means: LedgerMeans): Moved => {
@@ -205,7 +215,8 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
       nowMs: head.now_ms,
     };
     const work = begun(one, ledger, workOf(turn, row, claim), means);
-    return { advanced: { applied: 0, workLeft: false, work }, parts: [changed, closeLedger(ledger)], ended: [] };
+    const known = { head: headAfter(head, turn, head.turn_epoch, ledger.chain), turn };
+    return { advanced: { applied: 0, workLeft: false, work }, parts: [changed, closeLedger(ledger)], ended: [], known };
   };
 
   const flush = async (requests: readonly AdvanceItem[]): Promise<readonly (Advanced | "locked")[]> => {
@@ -225,9 +236,11 @@ export const createAdvance = (deps: TurnDeps & { readonly maxClaims: number }): 
       const outcomes: (Advanced | "locked")[] = requests.map(() => "locked");
       for (const [place, { index }] of held.entries()) outcomes[index] = moved[place]?.advanced ?? NOTHING;
       const rang = writes.messages.length > 0 || (deps.external && writes.wakeups.length > 0);
-      return { outcomes, ended: moved.flatMap(({ ended }) => ended), rang, ...written };
+      return { outcomes, moved, ended: moved.flatMap(({ ended }) => ended), rang, ...written };
     });
     await deps.faults.at("advance:after-commit");
+    for (const { advanced, known } of done.moved)
+      if (advanced.work !== undefined && known !== undefined) deps.known.remember(advanced.work, known, done.version);
     announce(deps, { ...done, why: "work" });
     return done.outcomes;
   };

@@ -6,14 +6,14 @@
 //   When a tool's definition was replaced after the step was planned, the definition is read again and the step is planned
 //   again; the first plan leaves nothing behind.
 
-import { isToolplaneError, type JsonObject, ToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import type { CallPlaces, Placement } from "../calls/call-places.ts";
 import {
   bindDispatch,
   bindRefusals,
   DISPATCH,
+  DISPATCH_ALL,
   type DispatchedRow,
-  type DispatchRow,
   EXPLAIN_REFUSAL,
   type RefusalRow,
 } from "../calls/dispatch.sql.ts";
@@ -27,34 +27,46 @@ import { type Checked, finishCheck, LongCheck, withVerdict } from "../registry/s
 import type { Queryer, Transaction } from "../sql/database.ts";
 import { claimLost, type HeldWork, holdWork } from "./claimed-work.ts";
 import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
+import { type KnownWork, tryTogether } from "./known-work.ts";
 import { closeLedger, type Ledger, mergeWrites, openLedger } from "./ledger.ts";
-import { headInTurn, inboxChange, turnGoesOn } from "./plan-head.ts";
-import { resumeDeadline } from "./plan-resume.ts";
-import { type CallGround, isCall, noDefinition, type PlannedStep, planStep, stepHash } from "./plan-step.ts";
+import { type AskedStep, planCommitted } from "./plan-committed.ts";
+import { type CallGround, isCall, noDefinition, planStep, stepHash } from "./plan-step.ts";
 import { FullQueues, type Planned, placesOf, refuseCalls, UnreadyCalls } from "./refuse-calls.ts";
-import { readOutcome, storedOutcome } from "./step-outcome.ts";
+import { readOutcome } from "./step-outcome.ts";
 import { type GuardPlan, inboxNotEmpty, readGuards } from "./terminal-guard.ts";
 import type { AgentKey, CommittedStep, StepCommit, Work } from "./turn.ts";
-import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { chainOfHead } from "./turn-row.ts";
-import type { StepWrite, TurnWrites } from "./turn-write-rows.sql.ts";
-import { commitTurns, storableJson } from "./turn-writes.ts";
+import type { TurnWrites } from "./turn-write-rows.sql.ts";
+import { commitTurns, NOTHING_WRITTEN, type Written, writePart, writtenOf } from "./turn-writes.ts";
 
 export interface CommitDeps extends TurnDeps, Limits {
   readonly definitions: Definitions;
   readonly places: CallPlaces;
+  readonly known: KnownWork;
   readonly republishSeconds: number | null;
 }
 
-interface CommitItem extends AgentKey {
-  readonly work: Work;
-  readonly step: StepCommit;
-  readonly hash: string;
+interface CommitItem extends AgentKey, AskedStep {
   /** Checks of arguments that were finished in a thread, by call. */
   readonly checked: ReadonlyMap<object, Checked>;
 }
 
 type Outcome = CommittedStep | Error | "locked";
+
+type PlannedItem = Planned & { readonly ledger: Ledger; readonly held: HeldWork };
+
+/** What a try needs besides its steps. `sending`: from here on it may be committed. */
+interface Attempt {
+  readonly place: CallPlaces["place"];
+  readonly limits: QueueLimits;
+  readonly sending: () => void;
+}
+
+interface Committed {
+  readonly outcomes: readonly Outcome[];
+  readonly dispatched: readonly DispatchedRow[];
+  readonly written: Written;
+}
 
 // As for direct calls: batches are capped by bytes, so one large step does not hold up many small ones.
 const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
@@ -66,37 +78,6 @@ const MAX_METADATA_BYTES = 64 * 1024;
 
 const anotherStep = (stepId: string): ToolplaneError =>
   new ToolplaneError("conflict", `step ${stepId} was committed with other content; what was written stands`);
-
-const stepRow = (
-  ledger: Ledger,
-  step: StepCommit,
-  done: CommittedStep,
-  planned: PlannedStep,
-  hash: string,
-): StepWrite => {
-  const { turn } = ledger;
-  return {
-    projectId: turn.project_id,
-    agentId: turn.agent_id,
-    stepId: step.stepId,
-    agentTurnId: turn.agent_turn_id,
-    channelId: turn.channel_id,
-    parentStepId: turn.parent_step_id,
-    traceId: turn.trace_id,
-    status: done.next === "suspended" ? "suspended" : "completed",
-    toolCallIds: JSON.stringify(planned.rows.map(({ row }) => row.toolCallId)),
-    newCardIds: JSON.stringify(ledger.said),
-    error: null,
-    metadata: step.metadata === undefined ? null : storableJson(step.metadata),
-    requestHash: hash,
-    outcome: storedOutcome(done),
-    ended: done.next === "running",
-  };
-};
-
-/** For a plain service the time counts from the dispatch, for any other from its lease. */
-const secondsAtMost = ({ plain, timeoutSeconds, queueTimeoutSeconds }: DispatchRow): number =>
-  plain ? timeoutSeconds : queueTimeoutSeconds + timeoutSeconds;
 
 const endsTurn = (ground: CallGround): boolean =>
   "pinned" in ground && ground.pinned.definition.after_execution === "terminate";
@@ -133,45 +114,6 @@ export const createCommitStep = (deps: CommitDeps) => {
       else grounds[item]?.push({ pinned: withVerdict(definition, items[item]?.checked.get(entry.call)) });
     }
     return grounds;
-  };
-
-  const finishPlan = (held: HeldWork, item: CommitItem, ledger: Ledger, planned: PlannedStep): CommittedStep => {
-    const { step, hash, work } = item;
-    const { turn, head } = held;
-    const { writes } = ledger;
-    const means = meansOf(deps);
-    const epoch = head.turn_epoch;
-    const waiting = planned.rows.length;
-    const done: CommittedStep = {
-      next: waiting > 0 ? "suspended" : "running",
-      calls: planned.calls,
-      stepCount: turn.step_count + 1,
-    };
-    writes.steps.push(stepRow(ledger, step, done, planned, hash));
-    writes.turns.push(turnGoesOn(turn, epoch, { stepCount: done.stepCount }));
-    const { resumeSeconds } = step;
-    writes.heads.push(headInTurn(turn, { status: done.next, epoch, waiting, chain: ledger.chain, resumeSeconds }));
-    const metadata = step.metadata === undefined ? undefined : (JSON.parse(storableJson(step.metadata)) as JsonObject);
-    const event = { stepId: step.stepId, metadata, newCardIds: ledger.said };
-    if (done.next === "running") {
-      writes.messages.push(stepEvent(turn, epoch, { ...event, phase: "completed" }, means));
-      if (step.blocked === true || done.calls.some(({ refusal }) => refusal?.code === "inbox_not_empty")) {
-        const metadata = { activity: "waiting_for_inbox_drain" };
-        writes.messages.push(stateEvent(turn, { status: "running", epoch, metadata, more: step.stepId }, means));
-      }
-      return done;
-    }
-    writes.changes.push(inboxChange({ projectId: turn.project_id, inboxId: work.inboxId }, { status: "consumed" }));
-    if (metadata?.timing !== undefined)
-      writes.messages.push(stepEvent(turn, epoch, { ...event, phase: "executing" }, means));
-    const suspension = {
-      activity: "awaiting_tool_result",
-      waiting_tool_count: waiting,
-      waiting_tool_call_ids: planned.rows.map(({ row }) => row.toolCallId),
-      ...resumeDeadline(planned.rows.map(({ row }) => head.now_ms + secondsAtMost(row) * 1000)),
-    };
-    writes.messages.push(stateEvent(turn, { status: "suspended", epoch, metadata: suspension }, means));
-    return done;
   };
 
   const dispatchCalls = async (
@@ -221,23 +163,15 @@ export const createCommitStep = (deps: CommitDeps) => {
     return new Map(ending.flatMap(({ index }, place) => (plans[place] === undefined ? [] : [[index, plans[place]]])));
   };
 
-  const attempt = async (
-    tx: Transaction,
+  /** What each step writes, from what was held. A step that cannot be written has its outcome already. */
+  const planAll = (
     items: readonly CommitItem[],
     grounds: readonly (readonly CallGround[])[],
-    {
-      place,
-      limits,
-      sending,
-    }: { readonly place: CallPlaces["place"]; readonly limits: QueueLimits; readonly sending: () => void },
-  ) => {
-    const held = await holdWork(
-      tx,
-      items.map(({ work, step }) => ({ work, stepId: step.stepId })),
-    );
+    held: Awaited<ReturnType<typeof holdWork>>,
+    guards: ReadonlyMap<number, GuardPlan>,
+  ): { readonly outcomes: Outcome[]; readonly planned: readonly PlannedItem[] } => {
     const outcomes: Outcome[] = [];
-    const planned: (Planned & { ledger: Ledger; held: HeldWork })[] = [];
-    const guards = await guardsOf(tx, items, held, grounds);
+    const planned: PlannedItem[] = [];
     for (const [index, item] of items.entries()) {
       const one = held[index];
       if (one === "locked") outcomes[index] = "locked";
@@ -261,17 +195,65 @@ export const createCommitStep = (deps: CommitDeps) => {
         }
       }
     }
+    return { outcomes, planned };
+  };
+
+  /** Fills in the outcomes of the planned steps. */
+  const closeAll = (items: readonly CommitItem[], planned: readonly PlannedItem[], outcomes: Outcome[]): TurnWrites =>
+    mergeWrites(
+      planned.map(({ item, plan, ledger, held }) => {
+        outcomes[item] = planCommitted(ledger, items[item] as CommitItem, held, plan, meansOf(deps));
+        return closeLedger(ledger);
+      }),
+    );
+
+  const attempt = async (
+    tx: Transaction,
+    items: readonly CommitItem[],
+    grounds: readonly (readonly CallGround[])[],
+    { place, limits, sending }: Attempt,
+  ): Promise<Committed> => {
+    const held = await holdWork(
+      tx,
+      items.map(({ work, step }) => ({ work, stepId: step.stepId })),
+    );
+    const guards = await guardsOf(tx, items, held, grounds);
+    const { outcomes, planned } = planAll(items, grounds, held, guards);
     await holdQueues(tx, planned, limits);
     const dispatched = await dispatchCalls(tx, planned, place(planned.flatMap(({ plan }) => plan.rows)));
-    const parts: TurnWrites[] = [];
-    for (const { item, plan, ledger, held: one } of planned) {
-      outcomes[item] = finishPlan(one, items[item] as CommitItem, ledger, plan);
-      parts.push(closeLedger(ledger));
-    }
+    const writes = closeAll(items, planned, outcomes);
     await deps.faults.at("commit:before-commit");
     sending();
-    const written = await commitTurns(tx, mergeWrites(parts), deps);
+    const written = await commitTurns(tx, writes, deps);
     return { outcomes, dispatched, written };
+  };
+
+  /**
+   * The same from memory, in one message; undefined when that cannot be, and nothing was written. Tools that end the turn need its inbox,
+   * queues with a limit a lock, and calls with a key may exist.
+   */
+  const attemptKnown = async (
+    items: readonly CommitItem[],
+    grounds: readonly (readonly CallGround[])[],
+    { place, limits, sending }: Attempt,
+  ): Promise<Committed | undefined> => {
+    if (limits.size > 0 || grounds.some((own) => own.some(endsTurn))) return undefined;
+    const known = deps.known.recall(items.map(({ work }) => work));
+    if (known === undefined) return undefined;
+    const { outcomes, planned } = planAll(items, grounds, known.held, new Map());
+    const calls = planned.flatMap(({ plan }) => plan.rows);
+    if (calls.some(({ row }) => row.idempotencyKey !== null)) return undefined;
+    const write = writePart(closeAll(items, planned, outcomes), deps);
+    if (write === undefined) return { outcomes, dispatched: [], written: NOTHING_WRITTEN };
+    const { rows } = place(calls);
+    if (rows.length > 0) await deps.faults.at("commit:before-dispatch");
+    await deps.faults.at("commit:before-commit");
+    sending();
+    const dispatch = { statement: DISPATCH_ALL, values: bindDispatch(rows, deps.republishSeconds) };
+    const answers = await tryTogether(deps.db, [known.keep(false), ...(rows.length === 0 ? [] : [dispatch]), write]);
+    if (answers === undefined) return undefined;
+    const dispatched = rows.length === 0 ? [] : (answers[1] as DispatchedRow[]);
+    return { outcomes, dispatched, written: writtenOf(answers.at(-1) ?? []) };
   };
 
   /** One try, and what is told after its commit. A service gets its call before any bell rings. */
@@ -282,18 +264,25 @@ export const createCommitStep = (deps: CommitDeps) => {
   ): Promise<readonly Outcome[]> => {
     let placement: Placement | undefined;
     let isSent = false;
-    let done: Awaited<ReturnType<typeof attempt>>;
+    const means: Attempt = {
+      limits,
+      place(calls) {
+        placement = deps.places.place(calls);
+        return placement;
+      },
+      sending() {
+        isSent = true;
+      },
+    };
+    let done: Committed | undefined;
     try {
-      done = await deps.db.transaction(async (tx) => {
-        const place = (calls: Parameters<CallPlaces["place"]>[0]): Placement => {
-          placement = deps.places.place(calls);
-          return placement;
-        };
-        const sending = (): void => {
-          isSent = true;
-        };
-        return attempt(tx, items, grounds, { place, limits, sending });
-      });
+      done = await attemptKnown(items, grounds, means);
+      if (done === undefined) {
+        placement?.drop(false);
+        placement = undefined;
+        isSent = false;
+        done = await deps.db.transaction((tx) => attempt(tx, items, grounds, means));
+      }
       await deps.faults.at("commit:after-commit");
     } catch (error) {
       placement?.drop(isSent);

@@ -8,19 +8,30 @@ import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { Queryer, Transaction } from "../sql/database.ts";
 import { claimLost, type HeldWork, holdWork } from "./claimed-work.ts";
 import { failSteps } from "./fail-steps.ts";
-import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
+import { announce, createHeadCoalescer, type Done, meansOf, type TurnDeps } from "./held-heads.ts";
+import type { KeptRow } from "./hold.sql.ts";
+import type { KnownAgents } from "./known-agents.ts";
+import { type KnownWork, tryTogether } from "./known-work.ts";
 import { closeLedger, type Ledger, type LedgerMeans, mergeWrites, openLedger, sayCard } from "./ledger.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import { type Ending, type EndingRow, planEnd } from "./plan-end.ts";
-import { inboxChange } from "./plan-head.ts";
+import { headIdle, inboxChange } from "./plan-head.ts";
 import { isCall } from "./plan-step.ts";
 import { inboxNotEmpty, readGuards } from "./terminal-guard.ts";
 import type { AgentKey, EndedKey, EndNews, TurnEnd, TurnFinish, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { viewOfEnd } from "./turn-reads.ts";
-import { chainOfHead, type TurnRow } from "./turn-row.ts";
+import { chainOfHead, type HeadRow, type TurnRow } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
-import { commitTurns, createTurnWrites, errorText, storableJson } from "./turn-writes.ts";
+import {
+  commitTurns,
+  createTurnWrites,
+  errorText,
+  storableJson,
+  type Written,
+  writePart,
+  writtenOf,
+} from "./turn-writes.ts";
 import { bindTurns, READ_ENDINGS } from "./turns.sql.ts";
 
 interface FinishItem extends AgentKey {
@@ -29,6 +40,25 @@ interface FinishItem extends AgentKey {
 }
 
 type Outcome = TurnEnd | Error | "locked";
+
+interface PlannedEnd {
+  readonly end: TurnEnd;
+  readonly parts: readonly TurnWrites[];
+  /** The turns that end with it, given the time of the transaction. */
+  readonly endedAt: (nowMs: number) => readonly EndedKey[];
+  /** The head without a turn; undefined when the next turn has it. */
+  readonly idle: HeadRow | undefined;
+}
+
+interface Finished extends Done, Written {
+  readonly outcomes: readonly Outcome[];
+  readonly idle: readonly HeadRow[];
+}
+
+export interface FinishDeps extends TurnDeps {
+  readonly known: KnownWork;
+  readonly agents: KnownAgents;
+}
 
 const MAX_FLUSH_BYTES = 4 * 1024 * 1024;
 
@@ -52,13 +82,13 @@ const endedBefore = (turn: TurnRow): TurnEnd => ({
   errorCode: turn.error_code,
 });
 
-const newsOf = ({ turn, head }: HeldWork, end: TurnEnd, { writes }: Ledger): EndNews | undefined => {
+const newsOf = (turn: TurnRow, nowMs: number, end: TurnEnd, { writes }: Ledger): EndNews | undefined => {
   const written = writes.turns.find(({ agentTurnId }) => agentTurnId === end.agentTurnId);
   const card = writes.cards.find(({ cardId }) => cardId === end.deliverableCardId);
-  return written && { turn: viewOfEnd(turn, written, head.now_ms), deliverable: card?.body };
+  return written && { turn: viewOfEnd(turn, written, nowMs), deliverable: card?.body };
 };
 
-export const createFinish = (deps: TurnDeps) => {
+export const createFinish = (deps: FinishDeps) => {
   const endingOf = (item: FinishItem, held: HeldWork, facts: EndingRow | undefined): Ending => {
     const { end, work } = item;
     const said = (end.entries ?? []).flatMap((entry) =>
@@ -126,12 +156,7 @@ export const createFinish = (deps: TurnDeps) => {
     );
   };
 
-  const plan = (
-    item: FinishItem,
-    held: HeldWork,
-    facts: EndingRow | undefined,
-    means: LedgerMeans,
-  ): { readonly end: TurnEnd; readonly parts: readonly TurnWrites[]; readonly ended: readonly EndedKey[] } => {
+  const plan = (item: FinishItem, held: HeldWork, facts: EndingRow | undefined, means: LedgerMeans): PlannedEnd => {
     const { turn, head } = held;
     const ledger = openLedger(turn, chainOfHead(head, turn, deps.sha256));
     for (const entry of item.end.entries ?? [])
@@ -148,7 +173,8 @@ export const createFinish = (deps: TurnDeps) => {
     return {
       end,
       parts: [closeLedger(ledger), ...next.parts],
-      ended: [{ ...end, news: newsOf(held, end, ledger) }, ...next.ended],
+      idle: next.dispatched === undefined ? headIdle(head) : undefined,
+      endedAt: (nowMs) => [{ ...end, news: newsOf(turn, nowMs, end, ledger) }, ...next.ended],
     };
   };
 
@@ -169,7 +195,7 @@ export const createFinish = (deps: TurnDeps) => {
     return { ...createTurnWrites(), messages: [...messages] };
   };
 
-  const finishAll = async (tx: Transaction, items: readonly FinishItem[]) => {
+  const finishAll = async (tx: Transaction, items: readonly FinishItem[]): Promise<Finished> => {
     const held = await holdWork(
       tx,
       items.map(({ work, end }) => ({ work, stepId: end.stepId })),
@@ -193,6 +219,7 @@ export const createFinish = (deps: TurnDeps) => {
     });
     const parts: TurnWrites[] = [];
     const ended: EndedKey[] = [];
+    const idle: HeadRow[] = [];
     const guarded = current.filter(({ item }) => item.end.guard === true);
     const guards = await readGuards(
       tx,
@@ -213,16 +240,46 @@ export const createFinish = (deps: TurnDeps) => {
       outcomes[index] = planned.end;
       parts.push(...planned.parts);
       if (item.end.stepId === undefined) parts.push(await endBegunStep(tx, one, planned.end, means));
-      ended.push(...planned.ended);
+      ended.push(...planned.endedAt(one.head.now_ms));
+      if (planned.idle !== undefined) idle.push(planned.idle);
     }
     await deps.faults.at("finish:before-commit");
     const written = await commitTurns(tx, mergeWrites(parts), deps);
-    return { outcomes, ended, rang: parts.length > 0, ...written };
+    return { outcomes, ended, idle, rang: parts.length > 0, ...written };
+  };
+
+  /**
+   * The same from memory, in one message; undefined when that cannot be, and nothing was written. Turns without a deliverable of their
+   * own, with an end that is guarded, or between two steps need more than is remembered.
+   */
+  const finishKnown = async (items: readonly FinishItem[]): Promise<Finished | undefined> => {
+    if (items.some(({ end }) => end.deliverable === undefined || end.guard === true || end.stepId === undefined))
+      return undefined;
+    const known = deps.known.recall(items.map(({ work }) => work));
+    if (known === undefined) return undefined;
+    const means = meansOf(deps);
+    const plans = items.map((item, index) => tryPlan(item, known.held[index] as HeldWork, undefined, means));
+    const planned = plans.flatMap((plan) => (isToolplaneError(plan) ? [] : [plan]));
+    const write = writePart(mergeWrites(planned.flatMap(({ parts }) => parts)), deps);
+    if (write === undefined) return undefined;
+    await deps.faults.at("finish:before-commit");
+    const answers = await tryTogether(deps.db, [known.keep(true), write]);
+    if (answers === undefined) return undefined;
+    const [kept = [], written = []] = answers;
+    const { now_ms: nowMs } = kept[0] as KeptRow;
+    return {
+      outcomes: plans.map((plan) => (isToolplaneError(plan) ? plan : plan.end)),
+      ended: planned.flatMap(({ endedAt }) => endedAt(nowMs)),
+      idle: planned.flatMap(({ idle }) => (idle === undefined ? [] : [{ ...idle, now_ms: nowMs }])),
+      rang: true,
+      ...writtenOf(written),
+    };
   };
 
   const flush = async (items: readonly FinishItem[]): Promise<readonly Outcome[]> => {
-    const done = await deps.db.transaction((tx) => finishAll(tx, items));
+    const done = (await finishKnown(items)) ?? (await deps.db.transaction((tx) => finishAll(tx, items)));
     await deps.faults.at("finish:after-commit");
+    for (const head of done.idle) deps.agents.idle(head, done.version);
     announce(deps, { ...done, why: "work" });
     return done.outcomes;
   };

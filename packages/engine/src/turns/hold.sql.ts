@@ -121,3 +121,56 @@ export const HOLD_LAST_WORK: Statement = {
 };
 
 export const bindHeldWork = (rows: readonly HeldWorkKey[]): unknown[] => works.bind(rows);
+
+export interface KeptKey extends AgentKey {
+  readonly inboxId: string;
+  readonly claimId: string;
+  /** The head's version when it was last written or read here. */
+  readonly version: string;
+}
+
+const kept = setInput<KeptKey>([
+  ["projectId", "text"],
+  ["agentId", "text"],
+  ["inboxId", "text"],
+  ["claimId", "text"],
+  ["version", "text"],
+]);
+
+export const NOW_MS = "floor(extract(epoch from now()) * 1000)::float8";
+
+/** The head of the row `i`, held as `h`; nulls while another transaction holds it. */
+export const KEPT_HEAD = `
+  left join lateral (
+    select q.xmin::text as version from state.heads q where q.project_id = i.project_id and q.agent_id = i.agent_id
+    offset 0 for update skip locked) h on true`;
+
+/** No turn waits for the agent of `i`. */
+export const NO_QUEUE = `(
+    select 1 from state.inbox q where q.project_id = i.project_id and q.agent_id = i.agent_id and q.status = 'queued'
+     order by q.created_at, q.inbox_id limit 1) is null`;
+
+// Divides by zero where one is not as it is known: the transaction fails, and nothing of what was planned from memory is written.
+const keepWork = (more: string): string => `
+select 1 / (count(*) filter (where h.version = i.version and r.status = 'processing' and r.claim_id = i.claim_id${more}) = count(*))::int as kept,
+       ${NOW_MS} as now_ms
+  from ${kept.from} ${KEPT_HEAD}
+  left join lateral (
+    select q.status, q.claim_id from state.inbox q where q.project_id = i.project_id and q.inbox_id = i.inbox_id offset 0) r on true`;
+
+/** Holds the heads if they, and the claims, are what the caller remembers; fails otherwise. */
+export const KEEP_WORK: Statement = { name: "turns.keep-work", holds: true, text: keepWork("") };
+
+/** The same, where also no turn waits for the agent. */
+export const KEEP_LAST_WORK: Statement = {
+  name: "turns.keep-last-work",
+  holds: true,
+  text: keepWork(` and ${NO_QUEUE}`),
+};
+
+/** What each of them answers. */
+export interface KeptRow {
+  readonly now_ms: number;
+}
+
+export const bindKept = (rows: readonly KeptKey[]): unknown[] => kept.bind(rows);

@@ -6,8 +6,9 @@ import { CHAIN_VERSION } from "../calls/turn-chain.ts";
 import { workOf } from "./advance-writes.ts";
 import type { Place } from "./agent-bells.ts";
 import { beginStep } from "./begin-step.ts";
+import type { KnownTurn } from "./known-work.ts";
 import type { LedgerMeans } from "./ledger.ts";
-import { headInTurn } from "./plan-head.ts";
+import { headAfter, headInTurn } from "./plan-head.ts";
 import type { PlannedSpawn } from "./plan-spawn.ts";
 import type { SpawnRow } from "./spawn.sql.ts";
 import type { TurnKind, Work } from "./turn.ts";
@@ -54,11 +55,28 @@ const turnRowOf = (row: SpawnRow, epoch: number, nowMs: number): TurnRow => ({
   dispatched_ms: nowMs,
 });
 
+export interface TakenTurn {
+  readonly work: Work;
+  readonly known: KnownTurn;
+}
+
+/** The same with the time of the transaction that wrote it. */
+export const takenAt = ({ work, known: { head, turn } }: TakenTurn, nowMs: number): TakenTurn => ({
+  work: {
+    ...work,
+    inboxCreatedAtMs: nowMs,
+    claimedAtMs: nowMs,
+    turnCreatedAtMs: nowMs,
+    turnDispatchedAtMs: nowMs,
+  },
+  known: { head: { ...head, now_ms: nowMs }, turn: { ...turn, created_ms: nowMs, dispatched_ms: nowMs } },
+});
+
 export interface FirstTurn {
   readonly row: SpawnRow;
   readonly writes: TurnWrites;
-  /** What the place gets after the commit. */
-  readonly work: Work | undefined;
+  /** What the place gets after the commit, and what is known of it then. */
+  readonly taken: TakenTurn | undefined;
 }
 
 export interface FirstTurnMeans extends LedgerMeans {
@@ -78,7 +96,7 @@ export const planFirstTurn = (
   if (place === undefined) {
     writes.heads.push(headInTurn(turn, { status: "dispatched", epoch, waiting: 0, chain: undefined }));
     writes.wakeups.push(wakeupOf(turn, epoch, { inboxId: row.inboxId, reason: "dispatch_next" }, means));
-    return { row: { ...row, turnEpoch: epoch, inboxStatus: "pending" }, writes, work: undefined };
+    return { row: { ...row, turnEpoch: epoch, inboxStatus: "pending" }, writes, taken: undefined };
   }
   const { claimSeconds } = means;
   const claim = { claimId: `claim_${means.ids.uuid()}`, claimSeconds, worker: place.workerId.slice(0, 200) };
@@ -91,6 +109,6 @@ export const planFirstTurn = (
   return {
     row: { ...row, turnEpoch: epoch, inboxStatus: "processing", ...claim },
     writes,
-    work: { ...taken, begunStepId, opening },
+    taken: { work: { ...taken, begunStepId, opening }, known: { head: headAfter(head, turn, epoch, chain), turn } },
   };
 };

@@ -34,6 +34,29 @@ export const headInTurn = (
   resumeSeconds: state.resumeSeconds ?? null,
 });
 
+/** The head as it is read after the transaction that lets the turn run. */
+export const headAfter = (head: HeadRow, turn: TurnRow, epoch: number, chain: ChainLink): HeadRow => ({
+  ...head,
+  status: "running",
+  active_agent_turn_id: turn.agent_turn_id,
+  active_channel_id: turn.channel_id,
+  turn_epoch: epoch,
+  waiting_tool_count: 0,
+  chain_seq: chain.seq,
+  chain_hash: chain.hash,
+});
+
+/** The head as it is read after the end of its turn, when no other turn follows. */
+export const headIdle = (head: HeadRow): HeadRow => ({
+  ...head,
+  status: "idle",
+  active_agent_turn_id: null,
+  active_channel_id: null,
+  waiting_tool_count: 0,
+  chain_seq: 0,
+  chain_hash: null,
+});
+
 export const idleHead = (
   head: Pick<HeadRow, "project_id" | "agent_id">,
   epoch: number,

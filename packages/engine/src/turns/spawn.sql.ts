@@ -3,7 +3,7 @@
 import { agentDepth } from "../calls/dispatch.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { type SqlType, setInput } from "../sql/input.sql.ts";
-import { HELD_FLAGS, heldHead, QUEUED } from "./hold.sql.ts";
+import { HELD_FLAGS, heldHead, KEPT_HEAD, NO_QUEUE, NOW_MS, QUEUED } from "./hold.sql.ts";
 import { NO_CARD } from "./plan-opening.ts";
 import type { HeadRow, QueuedRow, TurnRow } from "./turn-row.ts";
 import { TURN_COLUMNS } from "./turn-row.ts";
@@ -148,6 +148,42 @@ select i.ord::int as ord, ${HELD_FLAGS}, case when h.version is not null then ro
 };
 
 export const bindLookups = (rows: readonly SpawnLookup[]): unknown[] => lookups.bind(rows);
+
+export interface KeptAgent {
+  readonly projectId: string;
+  readonly agentId: string;
+  /** The head's version when it was last written here. */
+  readonly version: string;
+  readonly workerTarget: string | null;
+  readonly profileBoxId: string | null;
+  readonly displayName: string | null;
+}
+
+const kept = setInput<KeptAgent>([
+  ["projectId", "text"],
+  ["agentId", "text"],
+  ["version", "text"],
+  ["workerTarget", "text"],
+  ["profileBoxId", "text"],
+  ["displayName", "text"],
+]);
+
+/** Holds the heads if they, the agents and their projects are what the caller remembers, and no turn waits; fails otherwise. */
+export const KEEP_AGENTS: Statement = {
+  name: "turns.keep-agents",
+  holds: true,
+  text: `
+select 1 / (count(*) filter (where h.version = i.version and p.status = 'active' and a.status = 'active'
+              and a.worker_target is not distinct from i.worker_target and a.profile_box_id is not distinct from i.profile_box_id
+              and a.display_name is not distinct from i.display_name and ${NO_QUEUE}) = count(*))::int as kept, ${NOW_MS} as now_ms
+  from ${kept.from} ${KEPT_HEAD}
+  left join lateral (select q.status from resource.projects q where q.project_id = i.project_id offset 0) p on true
+  left join lateral (
+    select q.status, q.worker_target, q.profile_box_id, q.display_name from resource.agents q
+     where q.project_id = i.project_id and q.agent_id = i.agent_id offset 0) a on true`,
+};
+
+export const bindKeptAgents = (rows: readonly KeptAgent[]): unknown[] => kept.bind(rows);
 
 export interface SpawnRow {
   readonly projectId: string;

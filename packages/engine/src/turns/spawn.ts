@@ -10,9 +10,12 @@ import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { Queryer } from "../sql/database.ts";
 import type { Place } from "./agent-bells.ts";
 import { announce, type Done, meansOf, type TurnDeps } from "./held-heads.ts";
+import type { KeptRow } from "./hold.sql.ts";
+import type { KnownAgents } from "./known-agents.ts";
+import { type KnownWork, tryTogether } from "./known-work.ts";
 import { type LedgerMeans, mergeWrites } from "./ledger.ts";
 import { planDispatch } from "./plan-dispatch.ts";
-import { type FirstTurnMeans, planFirstTurn } from "./plan-first-turn.ts";
+import { type FirstTurnMeans, planFirstTurn, type TakenTurn, takenAt } from "./plan-first-turn.ts";
 import { NO_CARD } from "./plan-opening.ts";
 import { acceptedOf, type PlannedSpawn, planRepeatedSpawn, planSpawn, spawnedOf } from "./plan-spawn.ts";
 import { lookupOf, prepareSpawn, type SpawnItem } from "./prepare-spawn.ts";
@@ -29,7 +32,15 @@ import {
 import type { AgentKey, EndedKey, SpawnedTurn, SpawnRequest, Work } from "./turn.ts";
 import { agentKey } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
-import { commitTurns, createTurnWrites, NOTHING_WRITTEN, type Written, writeTurns } from "./turn-writes.ts";
+import {
+  commitTurns,
+  createTurnWrites,
+  NOTHING_WRITTEN,
+  type Written,
+  writePart,
+  writeTurns,
+  writtenOf,
+} from "./turn-writes.ts";
 import { bindAgents, ENSURE_HEADS } from "./turns.sql.ts";
 
 type Outcome = SpawnedTurn | Error;
@@ -71,15 +82,22 @@ const outputTaken = (): ToolplaneError =>
 
 interface Taken {
   readonly place: Place;
-  readonly work: Work | undefined;
+  readonly turn: TakenTurn | undefined;
 }
 
-interface Spawned extends Done {
+interface Plans {
+  readonly facts: readonly SpawnFacts[];
+  readonly plans: readonly (PlannedSpawn | Outcome)[];
+}
+
+interface Spawned extends Done, Written {
   readonly outcomes: readonly Outcome[];
 }
 
 export interface SpawnDeps extends TurnDeps {
   readonly maxDepth: number;
+  readonly known: KnownWork;
+  readonly agents: KnownAgents;
   /** Work that was written for a worker in this process, before the worker is told of it. */
   readonly giveBack: (work: Work) => void;
 }
@@ -140,7 +158,7 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
   };
 
   /** The heads are held and what was read is current. An agent's first turn gives it a head; a refused turn does not. */
-  const holdAndPlan = async (tx: Queryer, items: readonly SpawnItem[], means: LedgerMeans) => {
+  const holdAndPlan = async (tx: Queryer, items: readonly SpawnItem[], means: LedgerMeans): Promise<Plans> => {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const facts = await readFacts(tx, items);
       if (facts.some(({ known, steady }) => known && !steady)) continue;
@@ -177,18 +195,16 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
       rows: [begun.row, ...plans.slice(1).map(({ row }) => row)],
       ended: before.ended,
       parts: [...before.parts, begun.writes],
-      taken: place === undefined ? undefined : { place, work: begun.work },
+      taken: place === undefined ? undefined : { place, turn: begun.taken },
     };
   };
 
-  const spawnAll = async (
-    tx: Queryer,
-    items: readonly SpawnItem[],
+  const writeAll = async (
+    { facts, plans }: Plans,
     write: (writes: TurnWrites) => Promise<Written>,
+    means: FirstTurnMeans,
     taken?: Taken[],
   ): Promise<Spawned> => {
-    const means = { ...meansOf(deps), claimSeconds: deps.claimSeconds };
-    const { facts, plans } = await holdAndPlan(tx, items, means);
     const planned = plans.flatMap((plan, index) => ("row" in plan ? [{ plan, fact: facts[index] as SpawnFacts }] : []));
     if (planned.length === 0)
       return { outcomes: plans as readonly Outcome[], ended: [], rang: false, ...NOTHING_WRITTEN };
@@ -218,6 +234,53 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
     return { outcomes, ended, rang: writes.messages.length > 0, ...written };
   };
 
+  const firstMeans = (): FirstTurnMeans => ({ ...meansOf(deps), claimSeconds: deps.claimSeconds });
+
+  const spawnAll = async (
+    tx: Queryer,
+    items: readonly SpawnItem[],
+    write: (writes: TurnWrites) => Promise<Written>,
+    taken?: Taken[],
+  ): Promise<Spawned> => {
+    const means = firstMeans();
+    const held = await holdAndPlan(tx, items, means);
+    for (const [index, item] of items.entries()) deps.agents.read(item, held.facts[index] as SpawnFacts);
+    return writeAll(held, write, means, taken);
+  };
+
+  /** The same from memory, in one message; undefined when that cannot be, and nothing was written. */
+  const spawnKnown = async (
+    items: readonly SpawnItem[],
+    taken: Taken[],
+    sending: () => Promise<void>,
+  ): Promise<Spawned | undefined> => {
+    const known = deps.agents.recall(items);
+    if (known === undefined) return undefined;
+    const means = firstMeans();
+    const { facts } = known;
+    const plans = await planAll(deps.db, items, facts, means);
+    // What is refused is refused by what was read, not by what is remembered.
+    if (plans.some((plan) => !("row" in plan))) return undefined;
+    let answers: readonly object[][] | undefined;
+    const spawned = await writeAll(
+      { facts, plans },
+      async (writes) => {
+        const part = writePart(writes, deps);
+        if (part === undefined) return NOTHING_WRITTEN;
+        await sending();
+        answers = await tryTogether(deps.db, [known.keep(), part]);
+        return answers === undefined ? NOTHING_WRITTEN : writtenOf(answers[1] ?? []);
+      },
+      means,
+      taken,
+    );
+    if (answers === undefined) return undefined;
+    const [kept] = answers[0] as KeptRow[];
+    const told = taken.splice(0).map(({ place, turn }) => ({ place, turn: turn && takenAt(turn, kept?.now_ms ?? 0) }));
+    taken.push(...told);
+    return spawned;
+  };
+
   /** Another request took the correlation or the output box in this very moment. */
   const explain = async (item: SpawnItem, error: unknown): Promise<Outcome> => {
     const rule = brokenRule(error);
@@ -231,18 +294,30 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
   const flush = async (items: readonly SpawnItem[]): Promise<readonly Outcome[]> => {
     const taken: Taken[] = [];
     let isSent = false;
+    const sending = async (): Promise<void> => {
+      await deps.faults.at("spawn:before-commit");
+      isSent = true;
+    };
     try {
-      const spawned = await deps.db.transaction((tx) => {
-        const write = async (writes: TurnWrites): Promise<Written> => {
-          await deps.faults.at("spawn:before-commit");
-          isSent = true;
-          return commitTurns(tx, writes, deps);
-        };
-        return spawnAll(tx, items, write, taken);
-      });
+      let spawned = await spawnKnown(items, taken, sending);
+      if (spawned === undefined) {
+        for (const { place } of taken.splice(0)) place.drop();
+        isSent = false;
+        spawned = await deps.db.transaction((tx) => {
+          const write = async (writes: TurnWrites): Promise<Written> => {
+            await sending();
+            return commitTurns(tx, writes, deps);
+          };
+          return spawnAll(tx, items, write, taken);
+        });
+      }
       await deps.faults.at("spawn:after-commit");
       announce(deps, { ...spawned, why: "work" });
-      for (const { place, work } of taken.splice(0)) if (work !== undefined) place.take(work);
+      for (const { place, turn } of taken.splice(0)) {
+        if (turn === undefined) continue;
+        deps.known.remember(turn.work, turn.known, spawned.version);
+        place.take(turn.work);
+      }
       return spawned.outcomes;
     } catch (error) {
       const [item, ...others] = items;
@@ -250,9 +325,9 @@ export const createSpawn = (deps: SpawnDeps): Spawn => {
       if (item === undefined || others.length > 0) throw error;
       return [await explain(item, error)];
     } finally {
-      for (const { place, work } of taken) {
+      for (const { place, turn } of taken) {
         place.drop();
-        if (isSent && work !== undefined) deps.giveBack(work);
+        if (isSent && turn !== undefined) deps.giveBack(turn.work);
       }
     }
   };

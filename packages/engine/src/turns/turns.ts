@@ -9,6 +9,8 @@ import { type CommitDeps, createCommitStep } from "./commit-step.ts";
 import { createDispatchNext } from "./dispatch-next.ts";
 import { createEndTurn, type EndDeps } from "./end-turn.ts";
 import { createFinish } from "./finish.ts";
+import { createKnownAgents } from "./known-agents.ts";
+import { createKnownWork } from "./known-work.ts";
 import { createReap } from "./reap.ts";
 import { createSpawn } from "./spawn.ts";
 import { createStop } from "./stop.ts";
@@ -35,7 +37,7 @@ export interface TurnsOptions {
   readonly dispatchTimeoutSeconds?: number | null | undefined;
 }
 
-export type TurnsDeps = Omit<CommitDeps & EndDeps, "claimSeconds" | "ended"> & {
+export type TurnsDeps = Omit<CommitDeps & EndDeps, "claimSeconds" | "ended" | "known"> & {
   readonly options?: TurnsOptions | undefined;
   readonly leaseSeconds: number;
   /** Called for every turn that ended here, after the callers that wait for it. */
@@ -58,7 +60,9 @@ export const createTurns = (given: TurnsDeps): TurnsService => {
     watch.ended(turn);
     given.follow?.(turn);
   };
-  const deps = { ...given, claimSeconds: options.claimSeconds ?? given.leaseSeconds, ended };
+  const known = createKnownWork(given.clock);
+  const agents = createKnownAgents(given.clock);
+  const deps = { ...given, claimSeconds: options.claimSeconds ?? given.leaseSeconds, ended, known, agents };
   const claims = createWorkClaims(deps);
   const unheard = createGiveBack({ clock: deps.clock, forSeconds: deps.claimSeconds, ask: claims.release });
   const { giveBack } = unheard;

@@ -230,8 +230,12 @@ interface Assembled {
   readonly bind: (writes: PackedWrites, protocolVersion: string) => unknown[];
 }
 
+// The version (`xmin`) of every row that this transaction writes.
+const VERSION = "pg_current_xact_id()::xid::text as version";
+
 const ANSWER = `
-select (select count(*)::int from called where worker_target is null) as unrung,
+select ${VERSION},
+       (select count(*)::int from called where worker_target is null) as unrung,
        (select json_agg(json_build_object('projectId', project_id, 'agentId', agent_id, 'workerTarget', worker_target) order by ord)
           from called where worker_target is not null) as rung`;
 
@@ -252,7 +256,7 @@ const assemble = (parts: readonly Part[], external: boolean): Assembled => {
   return {
     statement: {
       name: `turns.write-${parts.map((part) => PARTS[part].letter).join("")}${publishes ? "-published" : ""}`,
-      text: `with ${texts.join(",")}${rings ? ANSWER : "\nselect 0 as unrung, null as rung"}`,
+      text: `with ${texts.join(",")}${rings ? ANSWER : `\nselect ${VERSION}, 0 as unrung, null as rung`}`,
     },
     bind: (writes, protocolVersion) => [
       ...inputs.flatMap(({ part, input }) => input.bind(writes[part])),
