@@ -13,8 +13,10 @@ export const lockTemplates = async (client: Client): Promise<void> => {
 export const databaseExists = async (client: Client, name: string): Promise<boolean> =>
   (await client.query("select 1 from pg_database where datname = $1", [name])).rowCount === 1;
 
+/** By copying files: through the server's buffers and its log, which is the default, it takes half as much processor time again. */
 export const copyDatabase = async (client: Client, source: string, name: string): Promise<void> => {
-  await client.query(`create database ${escapeIdentifier(name)} template ${escapeIdentifier(source)}`);
+  const [to, from] = [escapeIdentifier(name), escapeIdentifier(source)];
+  await client.query(`create database ${to} template ${from} strategy file_copy`);
 };
 
 export const renameDatabase = async (client: Client, from: string, to: string): Promise<void> => {
