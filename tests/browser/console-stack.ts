@@ -8,6 +8,7 @@ import { type AnswerBody, askApi, ensureProgram } from "@toolplane/testkit";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
 import { type Program, startProgram } from "../cli/program.ts";
+import { TOOLPLANE } from "../toolplane-argv.ts";
 import { makeUsedPlace } from "../up/data.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -40,8 +41,8 @@ export const startConsole = async (): Promise<ConsoleStack> => {
   execFileSync(process.execPath, ["scripts/build-console.ts", "--if-changed"], { cwd: ROOT, stdio: "inherit" });
   const [place, executablePath] = await Promise.all([makeUsedPlace(), ensureProgram(CHROMIUM)]);
   const start = (port: string): Promise<Program> => {
-    const argv = [process.execPath, join(ROOT, "bin/toolplane.mjs"), "up", "--demo"];
-    return startProgram([...argv, "--port", port, "--data", place.dataDir], { cwd: place.root });
+    const argv = [...TOOLPLANE, "up", "--demo", "--port", port, "--data", place.dataDir];
+    return startProgram(argv, { cwd: place.root });
   };
   let program = await start("0");
   const url = await program.until("ready", urlIn);

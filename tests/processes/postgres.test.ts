@@ -110,7 +110,7 @@ describe("a running server", () => {
   });
 
   test("[ARCH-5-1] a data directory too deep for a socket path gets a short socket directory, removed at the end", async () => {
-    await using directory = await makeDataDirectory(0o711, `${"deep-".repeat(10)}/${"deeper-".repeat(10)}`);
+    await using directory = await makeDataDirectory(`${"deep-".repeat(10)}/${"deeper-".repeat(10)}`);
     const server = await startPostgres({ dataDir: directory.path, unsafeNoSync: true });
     expect(server.socketDir.startsWith(directory.path)).toBe(false);
     expect(await query(server.url(), "select 1 as one")).toEqual([{ one: 1 }]);

@@ -1,13 +1,11 @@
-// A place for one test's data, passable for the database's user, removed at the end even if the run is killed.
+// A place for the data of one test's planes.
 // Most tests are not about a first start: they take a copy of a data directory that `toolplane up` has used before, which
 // saves making a cluster, its logins and its tables.
 
-import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { processGuard } from "@toolplane/processes";
 import { UsageError } from "@toolplane/protocol";
-import { copyTemplate } from "@toolplane/testkit";
+import { copyTemplate, makeTestDirectory, type TestDirectory } from "@toolplane/testkit";
 import { startUp } from "./up-process.ts";
 
 export interface Place extends AsyncDisposable {
@@ -17,21 +15,13 @@ export interface Place extends AsyncDisposable {
   readonly dataDir: string;
 }
 
-/** With a data directory that is not there yet. */
-export const makePlace = async (below = ""): Promise<Place> => {
-  const root = join("/tmp", `toolplane-test-${randomBytes(6).toString("hex")}`);
-  const watch = await processGuard().watch({ label: "test directory", removeDir: root });
-  mkdirSync(join(root, below), { recursive: true });
-  chmodSync(root, 0o711);
-  return {
-    root,
-    dataDir: join(root, below, "data"),
-    async [Symbol.asyncDispose]() {
-      rmSync(root, { recursive: true, force: true, maxRetries: 5 });
-      await watch.forget();
-    },
-  };
+const placeIn = ({ path, remove }: TestDirectory, below: string): Place => {
+  mkdirSync(join(path, below), { recursive: true });
+  return { root: path, dataDir: join(path, below, "data"), [Symbol.asyncDispose]: remove };
 };
+
+/** With a data directory that is not there yet: a first start is on the disk, as in production. */
+export const makePlace = async (): Promise<Place> => placeIn(await makeTestDirectory({ disk: true }), "");
 
 const useOnce = async (dataDir: string): Promise<void> => {
   await using up = startUp({ dataDir });
@@ -44,9 +34,9 @@ const useOnce = async (dataDir: string): Promise<void> => {
 export const copyUsedData = (dataDir: string): Promise<void> =>
   copyTemplate({ name: "used-data", make: useOnce }, dataDir);
 
-/** With a data directory that has its first start behind it, and nothing in it. */
+/** With a data directory that has its first start behind it, and nothing in it. In memory: a disk takes longer for its files. */
 export const makeUsedPlace = async (below = ""): Promise<Place> => {
-  const place = await makePlace(below);
+  const place = placeIn(await makeTestDirectory(), below);
   await copyUsedData(place.dataDir);
   return place;
 };

@@ -102,6 +102,7 @@ export { programArgv, tryFindCompiled } from "./program-argv.ts";
 export { programEnv } from "./program-env.ts";
 export { copyTemplate } from "./template-directory.ts";
 export { createTestCertificates } from "./test-certificates.ts";
+export { makeTestDirectory, type TestDirectory } from "./test-directory.ts";
 // wrong services
 export { RIGHT_HABITS } from "./wrong-services/habits.ts";
 export { startPlainService } from "./wrong-services/plain-service.ts";

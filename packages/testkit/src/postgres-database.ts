@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { socketUrl } from "@toolplane/processes";
 import { UsageError } from "@toolplane/protocol";
+import { Pool, type PoolClient } from "pg";
 import { withTestClient } from "./postgres-client.ts";
 import { copyDatabase, databaseExists, dropDatabase, lockTemplates, renameDatabase } from "./postgres-database.sql.ts";
 import { type SharedPostgres, sharedPostgres } from "./postgres-run.ts";
@@ -22,6 +23,9 @@ export interface TestDatabase extends AsyncDisposable {
   readonly serverVersion: string;
   drop(): Promise<void>;
 }
+
+/** Longer than most tests between the making of their databases; a process that is done is not kept by it. */
+const ADMIN_IDLE_MS = 10_000;
 
 const isPlainName = (name: string): boolean => /^[a-z][a-z0-9_]{0,40}$/.test(name);
 
@@ -45,6 +49,24 @@ const ensureTemplate = async (server: SharedPostgres, template: DatabaseTemplate
   return name;
 };
 
+/** One connection of this process for all its databases: a server needs as long to open one as to copy a third of a database. */
+let admin: Pool | undefined;
+
+const asAdmin = async (server: SharedPostgres, work: (client: PoolClient) => Promise<void>): Promise<void> => {
+  admin ??= new Pool({
+    connectionString: urlOf(server, "postgres"),
+    max: 1,
+    idleTimeoutMillis: ADMIN_IDLE_MS,
+    allowExitOnIdle: true,
+  }).on("error", () => undefined);
+  const client = await admin.connect();
+  try {
+    await work(client);
+  } finally {
+    client.release();
+  }
+};
+
 /** A new database, empty or cloned from the template. */
 export const createTestDatabase = async (template?: DatabaseTemplate): Promise<TestDatabase> => {
   if (template !== undefined && !isPlainName(template.name)) {
@@ -53,7 +75,7 @@ export const createTestDatabase = async (template?: DatabaseTemplate): Promise<T
   const server = await sharedPostgres();
   const source = template === undefined ? "template0" : await ensureTemplate(server, template);
   const name = `test_${randomBytes(8).toString("hex")}`;
-  await withTestClient(urlOf(server, "postgres"), (admin) => copyDatabase(admin, source, name));
-  const drop = (): Promise<void> => withTestClient(urlOf(server, "postgres"), (admin) => dropDatabase(admin, name));
+  await asAdmin(server, (client) => copyDatabase(client, source, name));
+  const drop = (): Promise<void> => asAdmin(server, (client) => dropDatabase(client, name));
   return { name, url: urlOf(server, name), serverVersion: server.version, drop, [Symbol.asyncDispose]: drop };
 };

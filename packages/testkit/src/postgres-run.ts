@@ -4,7 +4,8 @@
 
 import type { SocketLogin } from "@toolplane/processes";
 import type {} from "vitest";
-import { describeLogin, makeTestDirectory, startTestPostgres } from "./postgres.ts";
+import { describeLogin, startTestPostgres } from "./postgres.ts";
+import { makeTestDirectory } from "./test-directory.ts";
 
 /** How to reach the shared server, as its superuser. */
 export interface SharedPostgres extends SocketLogin {

@@ -1,22 +1,18 @@
 // Real PostgreSQL servers for tests: throw-away ones from npm, and Debian's for the oldest supported version.
-// Nothing is synced to disk and everything is removed at the end; what is tested is the server, not the disk. The
-// guard knows the directory before it exists, so a killed test run leaves none behind.
+// Nothing is synced to disk and everything is removed at the end; what is tested is the server, not the disk.
 
-import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import {
   type PostgresBinaries,
   type PostgresOptions,
-  pickRunAs,
-  processGuard,
   type RunningPostgres,
   readPostgresBinaries,
   type SocketLogin,
   startPostgres,
 } from "@toolplane/processes";
 import { ToolplaneError } from "@toolplane/protocol";
-import { clusterRoot } from "./postgres-root.ts";
+import { makeTestDirectory, type TestDirectory } from "./test-directory.ts";
 
 export interface TestPostgresOptions extends Omit<PostgresOptions, "dataDir" | "unsafeNoSync"> {
   /** Sync to disk as in production. */
@@ -34,24 +30,6 @@ export const describeLogin = (server: RunningPostgres): SocketLogin & { readonly
   version: server.version,
 });
 
-export interface TestDirectory {
-  readonly path: string;
-  remove(): Promise<void>;
-}
-
-/** The server's user can pass through it; what is inside is closed by the server itself. */
-export const makeTestDirectory = async (sync = false): Promise<TestDirectory> => {
-  const path = join(clusterRoot(pickRunAs(), sync), `toolplane-pg-${randomBytes(6).toString("hex")}`);
-  const watch = await processGuard().watch({ label: "test database", removeDir: path });
-  mkdirSync(path);
-  chmodSync(path, 0o711);
-  const remove = async (): Promise<void> => {
-    rmSync(path, { recursive: true, force: true, maxRetries: 5 });
-    await watch.forget();
-  };
-  return { path, remove };
-};
-
 const startIn = async (directory: TestDirectory, options: TestPostgresOptions): Promise<TestPostgres> => {
   const { sync = false, ...rest } = options;
   const server = await startPostgres({ ...rest, dataDir: directory.path, unsafeNoSync: !sync });
@@ -64,7 +42,7 @@ const startIn = async (directory: TestDirectory, options: TestPostgresOptions): 
 
 /** A server of its own, gone with everything at the end of the `await using` block. */
 export const startTestPostgres = async (options: TestPostgresOptions = {}): Promise<TestPostgres> => {
-  const directory = await makeTestDirectory(options.sync === true);
+  const directory = await makeTestDirectory({ disk: options.sync === true });
   try {
     return await startIn(directory, options);
   } catch (cause) {

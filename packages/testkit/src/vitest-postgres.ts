@@ -3,13 +3,8 @@
 // TOOLPLANE_TEST_POSTGRES=15 (any Debian major) runs the same tests on that server instead of the npm one.
 
 import type { TestProject } from "vitest/node";
-import {
-  describeLogin,
-  makeTestDirectory,
-  startChosenPostgres,
-  type TestDirectory,
-  type TestPostgres,
-} from "./postgres.ts";
+import { describeLogin, startChosenPostgres, type TestPostgres } from "./postgres.ts";
+import { makeTestDirectory, type TestDirectory } from "./test-directory.ts";
 
 interface Shared {
   readonly server: TestPostgres;

@@ -1,7 +1,7 @@
 // Reads events by position, for readers over HTTP: the position is the event's id, so a reader that comes back continues where
 // it was. The server lets readers at the same position share a read (`server/src/events/shared-reads.ts`).
 
-import { LRUCache } from "lru-cache";
+import { createRecent } from "../recent/recent.ts";
 import type { Database } from "../sql/database.ts";
 import { HAS_EVENT, NOW_POSITION, OLD_POSITION, READ_EVENTS } from "./event-log.sql.ts";
 import {
@@ -82,7 +82,7 @@ const MAX_QUIET = 10_000;
 
 export const createEventLog = (db: Pick<Database, "query">): EventLog => {
   /** By project and position: the transactions that may still be late after a look that found nothing. */
-  const quiet = new LRUCache<string, readonly Late[]>({ max: MAX_QUIET });
+  const quiet = createRecent<readonly Late[]>(MAX_QUIET);
 
   const locate = async (projectId: string, text: string): Promise<Position> => {
     const position = parsePosition(text);

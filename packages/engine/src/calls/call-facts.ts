@@ -1,7 +1,7 @@
 // Facts of calls from memory: facts never change, so what a lease has read serves the settlement that follows in the same
 // process. Bounded; a miss costs one set-based read.
 
-import { LRUCache } from "lru-cache";
+import { createRecent } from "../recent/recent.ts";
 import type { Queryer } from "../sql/database.ts";
 import { type CallFacts, type CallKey, callKey } from "./call.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
@@ -17,7 +17,7 @@ export interface FactMemory {
 const MAX_REMEMBERED = 4_096;
 
 export const createFactMemory = (db: Queryer): FactMemory => {
-  const known = new LRUCache<string, CallFacts>({ max: MAX_REMEMBERED });
+  const known = createRecent<CallFacts>(MAX_REMEMBERED);
   return {
     remember: (facts) => known.set(callKey(facts), facts),
     forget: (key) => known.delete(callKey(key)),

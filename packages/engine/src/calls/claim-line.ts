@@ -5,9 +5,9 @@
 //   no call was offered here, so the queue is still empty. A lost ring delays it no more than any other waiting service (I13).
 //   A service that rests in line may be handed a call that is dispatched here (handover.ts).
 
-import { LRUCache } from "lru-cache";
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
+import { createRecent } from "../recent/recent.ts";
 import type { TargetKey } from "../sessions/session-targets.ts";
 import type { ClaimRequest, LineRequest } from "./claims.ts";
 import type { Handover, Standing } from "./handover.ts";
@@ -64,7 +64,7 @@ export const createClaimLine = (deps: ClaimLineDeps): ClaimLine => {
   /** The lines of a target. */
   const ofTarget = new Map<string, Set<string>>();
   /** Per target and line. */
-  const emptied = new LRUCache<string, Map<string, EmptyLook>>({ max: MAX_REMEMBERED });
+  const emptied = createRecent<Map<string, EmptyLook>>(MAX_REMEMBERED);
   let rings = 0;
   let closed = false;
   const wakeFirst = (key: string): void => lines.get(key)?.[0]?.wake();

@@ -5,10 +5,10 @@
 //   CM3. A claim takes a few megabytes at most (lease.sql.ts): calls with large arguments are claimed a few at a time. What was taken
 //        beyond is given back, and later claims of the target ask for fewer.
 
-import { LRUCache } from "lru-cache";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import type { Gates } from "../gates/gates.ts";
 import type { Ids } from "../ports/ids.ts";
+import { createRecent } from "../recent/recent.ts";
 import { CLAIM_WITH_SESSIONS } from "../sessions/claim-sessions.sql.ts";
 import type { SessionTargets } from "../sessions/session-targets.ts";
 import type { Database, Statement } from "../sql/database.ts";
@@ -87,10 +87,10 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
   let sessionsFirst = false;
   let limitedFirst = false;
   /** Behind which lane the next claim of a target begins. */
-  const lastLanes = new LRUCache<string, string>({ max: MAX_TARGETS });
+  const lastLanes = createRecent<string>(MAX_TARGETS);
 
   /** How many calls of a target fit into a claim, where its calls are large. */
-  const mostCalls = new LRUCache<string, number>({ max: MAX_TARGETS });
+  const mostCalls = createRecent<number>(MAX_TARGETS);
 
   const weigh = (rows: readonly ClaimRow[], found: readonly LeasedRow[]): void => {
     const perClaim = Map.groupBy(found.filter(isCall), ({ ord }) => ord);

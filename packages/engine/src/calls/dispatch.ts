@@ -11,7 +11,6 @@
 import { setImmediate as breathe } from "node:timers/promises";
 import { DEFAULT_CHANNEL, isTrustedActor, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
 import { saidDepthError } from "@toolplane/protocol/agents";
-import { LRUCache } from "lru-cache";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { Limits } from "../gates/limits.ts";
@@ -20,6 +19,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Ids } from "../ports/ids.ts";
+import { createRecent } from "../recent/recent.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
 import { type Checked, finishCheck, LongCheck, withVerdict } from "../registry/schema-checks.ts";
 import type { Database } from "../sql/database.ts";
@@ -84,7 +84,7 @@ const keepsChanging = (toolName: string): ToolplaneError =>
 export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlaces }): Dispatch => {
   const { db, definitions, faults, ids, sha256 } = deps;
   /** Agents that are deeper than 0, as far as they were met; the statement says when one is not that deep any more. */
-  const depths = new LRUCache<string, { readonly depth: number }>({ max: MAX_DEPTHS });
+  const depths = createRecent<{ readonly depth: number }>(MAX_DEPTHS);
 
   /** The depth that the caller says is used for planning: the statement compares it, and a refusal costs no second try. */
   const depthOf = ({ request: { projectId, saidDepth }, agentId }: Pending): number => {

@@ -1,8 +1,8 @@
 // The log line for values that a caller sent and a definition replaced (UTP 5.3): names only, because the value may be a key.
 // A model that sends such a value sends it with every call, so the same caller of the same version is named once.
 
-import { LRUCache } from "lru-cache";
 import type { Log } from "../ports/log.ts";
+import { createRecent } from "../recent/recent.ts";
 import type { DispatchRow } from "./dispatch.sql.ts";
 
 type Made = Pick<DispatchRow, "projectId" | "agentId" | "toolName" | "toolCallId" | "definitionHash">;
@@ -13,7 +13,7 @@ export type SayDropped = (call: Made, names: readonly string[]) => void;
 const MAX_SAID = 1_000;
 
 export const createSayDropped = (log: Log): SayDropped => {
-  const said = new LRUCache<string, true>({ max: MAX_SAID });
+  const said = createRecent<true>(MAX_SAID);
   return ({ projectId, agentId, toolName, toolCallId, definitionHash }, names) => {
     const fact = JSON.stringify([projectId, agentId, definitionHash, names]);
     if (said.get(fact) === true) return;

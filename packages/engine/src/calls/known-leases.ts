@@ -3,8 +3,8 @@
 // Heartbeat, release and settlement do not use this memory: the database decides about them.
 
 import { ToolplaneError } from "@toolplane/protocol";
-import { LRUCache } from "lru-cache";
 import type { Clock } from "../ports/clock.ts";
+import { createRecent } from "../recent/recent.ts";
 import { type CallFacts, type CallKey, type CallView, callKey, isSettled } from "./call.ts";
 import { planNotDue } from "./not-due.ts";
 
@@ -51,7 +51,7 @@ const refuseUnlessOpen = (view: CallView, nowMs: number): void => {
 };
 
 export const createKnownLeases = ({ clock, read }: KnownLeasesDeps): KnownLeases => {
-  const known = new LRUCache<string, Lease>({ max: MAX_REMEMBERED });
+  const known = createRecent<Lease>(MAX_REMEMBERED);
   return {
     remember: (key, lease) => known.set(callKey(key), lease),
     forget: (key) => known.delete(callKey(key)),

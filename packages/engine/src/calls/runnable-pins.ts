@@ -1,8 +1,8 @@
 // Which pinned definitions a service may run, from the hashes it names. Answered from memory until the registry changes: a service
 // names the same hashes with every claim, and most services run no pinned tool.
 
-import { LRUCache } from "lru-cache";
 import type { Doorbell } from "../ports/doorbell.ts";
+import { createRecent } from "../recent/recent.ts";
 import { FIND_PINS } from "../registry/known-hashes.sql.ts";
 import type { Queryer } from "../sql/database.ts";
 import { EVERY_DEFINITION } from "./served-versions.ts";
@@ -22,7 +22,7 @@ const isHash = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
 
 export const createRunnablePins = (deps: { readonly db: Queryer; readonly doorbell: Doorbell }): RunnablePins => {
   const { db, doorbell } = deps;
-  const known = new LRUCache<string, { readonly list: string }>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS });
+  const known = createRecent<{ readonly list: string }>(MAX_REMEMBERED, { ttl: REMEMBERED_MS });
   let changes = 0;
   const close = doorbell.listen("registry", () => {
     changes++;

@@ -2,8 +2,8 @@
 // living service asks for work again within seconds. A service that ends its request itself, as one that stops does, is forgotten
 // at once. The log says when a service came and when it went.
 
-import { LRUCache } from "lru-cache";
 import { type Log, silentLog } from "../ports/log.ts";
+import { createRecent } from "../recent/recent.ts";
 
 export interface SeenService {
   readonly projectId: string;
@@ -47,7 +47,7 @@ const fieldsOf = ({ projectId, target, holder }: SeenService) => ({
 
 export const createSeenServices = (now: () => number, log: Log = silentLog): SeenServices => {
   const seen = new Map<string, Seen>();
-  const gone = new LRUCache<string, SeenService>({ max: MAX_GONE });
+  const gone = createRecent<SeenService>(MAX_GONE);
   const leave = (key: string, service: Seen): void => {
     seen.delete(key);
     gone.set(key, service);

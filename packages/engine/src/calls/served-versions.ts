@@ -3,7 +3,7 @@
 //   A target is mixed while two services with different lists were seen within the last minute, or a service got a call of a
 //   definition it did not name. The second shows services that ask another process.
 
-import { LRUCache } from "lru-cache";
+import { createRecent } from "../recent/recent.ts";
 import type { TargetKey } from "../sessions/session-targets.ts";
 
 export interface ServedVersions {
@@ -30,7 +30,7 @@ interface Seen {
 }
 
 export const createServedVersions = (now: () => number): ServedVersions => {
-  const targets = new LRUCache<string, Seen>({ max: MAX_TARGETS });
+  const targets = createRecent<Seen>(MAX_TARGETS);
   const find = ({ projectId, target }: TargetKey): Seen => {
     const key = `${projectId}/${target}`;
     const known = targets.get(key);

@@ -8,8 +8,8 @@
 
 import { burstOf, ToolplaneError } from "@toolplane/protocol";
 import type { ProjectLimits } from "@toolplane/protocol/registry";
-import { LRUCache } from "lru-cache";
 import type { Ground } from "../ports/ground.ts";
+import { createRecent } from "../recent/recent.ts";
 import {
   bindTokens,
   COUNT_OPEN,
@@ -74,9 +74,9 @@ const callsOf = (count: number): string => (count === 1 ? "1 call" : `${count} c
 
 export const createAdmission = (deps: AdmissionDeps): Admission => {
   const { db, clock, maxOpen = MAX_OPEN } = deps;
-  const known = new LRUCache<string, { readonly limits: ProjectLimits }>({ max: MAX_PROJECTS, ttl: REMEMBERED_MS });
+  const known = createRecent<{ readonly limits: ProjectLimits }>(MAX_PROJECTS, { ttl: REMEMBERED_MS });
   let changes = 0;
-  const freedAt = new LRUCache<string, number>({ max: MAX_PROJECTS });
+  const freedAt = createRecent<number>(MAX_PROJECTS);
   let anyFreedAt: number | undefined;
   let counted = NO_OPEN_CALLS;
   const close = deps.doorbell.listen("registry", () => {

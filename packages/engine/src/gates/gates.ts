@@ -8,10 +8,10 @@
 //   GT5. A named call comes with a command of a bus, which knows no line of waiting services. When only time opens its gate, its service is
 //        told when to ask again (`askAgainIn`): one call for each token, so that a token finds a call and not all calls come at once.
 
-import { LRUCache } from "lru-cache";
 import type { ClaimRow, LeaseRow } from "../calls/lease.sql.ts";
 import type { LeasedRow } from "../calls/take-calls.ts";
 import type { Clock } from "../ports/clock.ts";
+import { createRecent } from "../recent/recent.ts";
 import type { TargetKey } from "../sessions/session-targets.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE, targetOfGate } from "./gate.ts";
@@ -119,13 +119,13 @@ const distinct = (rows: readonly GateRow[]): readonly GateState[] => [
 ];
 
 export const createGates = ({ db, clock }: { readonly db: Database; readonly clock: Clock }): Gates => {
-  const known = new LRUCache<string, TargetKey>({ max: MAX_REMEMBERED });
+  const known = createRecent<TargetKey>(MAX_REMEMBERED);
   /** When the next call of a target may pass. */
-  const wakeAt = new LRUCache<string, { readonly key: TargetKey; readonly at: number }>({ max: MAX_REMEMBERED });
+  const wakeAt = createRecent<{ readonly key: TargetKey; readonly at: number }>(MAX_REMEMBERED);
 
   /** When calls were told to ask again, and the last time that was told for a gate. */
-  const told = new LRUCache<string, { readonly at: number }>({ max: MAX_TOLD });
-  const lastTold = new LRUCache<string, { readonly at: number }>({ max: MAX_REMEMBERED });
+  const told = createRecent<{ readonly at: number }>(MAX_TOLD);
+  const lastTold = createRecent<{ readonly at: number }>(MAX_REMEMBERED);
 
   /** GT5, for the calls that did not pass. */
   const tellTimes = (rows: readonly LeaseRow[], gates: readonly GateRow[], passed: ReadonlySet<number>): void => {

@@ -9,11 +9,11 @@
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import { showName, storableText, ToolplaneError } from "@toolplane/protocol";
-import { LRUCache } from "lru-cache";
 import { type Actor, recordActs } from "../audit/audit.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { RandomSecret } from "../ports/secrets.ts";
+import { createRecent } from "../recent/recent.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import { createEnds, type TokenWatch } from "../tokens/token-ends.ts";
 import type { TokenRow } from "../tokens/tokens.sql.ts";
@@ -121,9 +121,7 @@ export const createLogins = (deps: {
   readonly secret: RandomSecret;
 }): Logins => {
   const { db, doorbell, clock } = deps;
-  const known = new LRUCache<string, { readonly session: BrowserSession; readonly until: number }>({
-    max: MAX_REMEMBERED,
-  });
+  const known = createRecent<{ readonly session: BrowserSession; readonly until: number }>(MAX_REMEMBERED);
   const ends = createEnds({ db, doorbell, clock, statement: READ_ENDED_SESSIONS });
   const stopListening = doorbell.listen("registry", () => known.clear());
 

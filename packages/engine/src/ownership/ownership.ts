@@ -6,8 +6,8 @@
 //   OW2. Any number of ids is one statement, by keys.
 //   OW3. The owner of a turn never changes, so a stream that asks for the same turns again needs no statement.
 
-import { LRUCache } from "lru-cache";
 import { isPossibleId } from "../cards/possible-id.ts";
+import { createRecent } from "../recent/recent.ts";
 import type { Queryer, Statement } from "../sql/database.ts";
 import { OWN_BOXES, OWN_CALLS, OWN_CARDS, OWN_TURNS, type OwnershipRow } from "./ownership.sql.ts";
 
@@ -37,7 +37,7 @@ const STATEMENTS: Readonly<Record<OwnedKind, Statement>> = {
 const MAX_REMEMBERED = 20_000;
 
 export const createOwnership = (db: Queryer): Ownership => {
-  const known = new LRUCache<string, { readonly own: boolean }>({ max: MAX_REMEMBERED });
+  const known = createRecent<{ readonly own: boolean }>(MAX_REMEMBERED);
 
   const of: Ownership["of"] = async (kind, { projectId, agentId }, ids) => {
     const possible = [...new Set(ids)].filter(isPossibleId);

@@ -1,9 +1,9 @@
 // The agent of a token, with its profile, from memory where possible. The memory is dropped by a ring of the registry, and after
 // a few seconds in any case (I13: a ring can be lost).
 
-import { LRUCache } from "lru-cache";
 import type { Delegation, Party } from "../delegation/delegation.ts";
 import type { Ground } from "../ports/ground.ts";
+import { createRecent } from "../recent/recent.ts";
 
 export interface AgentProfiles {
   /** Undefined for an agent the project does not have. */
@@ -20,7 +20,7 @@ const MAX_REMEMBERED = 1_000;
 const REMEMBER_MS = 5_000;
 
 export const createAgentProfiles = ({ db, delegation, doorbell, clock }: AgentProfilesDeps): AgentProfiles => {
-  const known = new LRUCache<string, { readonly party: Party; readonly until: number }>({ max: MAX_REMEMBERED });
+  const known = createRecent<{ readonly party: Party; readonly until: number }>(MAX_REMEMBERED);
   let generation = 0;
   const stopListening = doorbell.listen("registry", () => {
     generation += 1;

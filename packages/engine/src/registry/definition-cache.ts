@@ -6,9 +6,9 @@
 
 import { isToolplaneError, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { type CompileSchema, compileArguments, type ValidateValue } from "@toolplane/protocol/registry";
-import { LRUCache } from "lru-cache";
 import type { Ground } from "../ports/ground.ts";
 import { type Log, silentLog } from "../ports/log.ts";
+import { createRecent } from "../recent/recent.ts";
 import type { Queryer } from "../sql/database.ts";
 import {
   bindDefinitionAsks,
@@ -68,8 +68,8 @@ const keyOf = ({ projectId, toolName, version }: DefinitionAsk): string =>
 export const createDefinitions = (options: DefinitionsOptions): Definitions => {
   const { db, doorbell, compile, sha256, log = silentLog } = options;
   const maxEntries = options.maxEntries ?? DEFAULT_MAX_ENTRIES;
-  const known = new LRUCache<string, CompiledDefinition>({ max: maxEntries });
-  const checkedByHash = new LRUCache<string, Checked>({ max: maxEntries });
+  const known = createRecent<CompiledDefinition>(maxEntries);
+  const checkedByHash = createRecent<Checked>(maxEntries);
   let generation = 0;
 
   const forgetAll = (): void => {

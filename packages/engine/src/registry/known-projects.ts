@@ -1,9 +1,9 @@
 // Projects that were seen a moment ago, so that a service that asks for work again and again does not have its project looked up
 // each time. Deleting a project rings the registry's bell; when the ring is lost, a service waits some seconds in vain (I13).
 
-import { LRUCache } from "lru-cache";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
+import { createRecent } from "../recent/recent.ts";
 
 export interface KnownProjects {
   isKnown(projectId: string): Promise<boolean>;
@@ -17,7 +17,7 @@ export const createKnownProjects = (deps: {
   readonly clock: Pick<Clock, "now">;
   readonly exists: (projectId: string) => Promise<boolean>;
 }): KnownProjects => {
-  const seen = new LRUCache<string, { readonly at: number }>({ max: MAX_REMEMBERED });
+  const seen = createRecent<{ readonly at: number }>(MAX_REMEMBERED);
   let rings = 0;
   deps.doorbell.listen("registry", () => {
     rings++;

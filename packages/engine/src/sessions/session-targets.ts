@@ -4,9 +4,9 @@
 //   A pair where a look found none is quiet: services in its line need not look for sessions until a ring says that there are
 //   some, or until a lost ring would have been made up for (I13). A ring during a look counts more than what the look saw.
 
-import { LRUCache } from "lru-cache";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
+import { createRecent } from "../recent/recent.ts";
 
 export interface TargetKey {
   readonly projectId: string;
@@ -36,8 +36,8 @@ const MAX_REMEMBERED = 1_024;
 const QUIET_MS = 1_000;
 
 export const createSessionTargets = (deps: { readonly doorbell: Doorbell; readonly clock: Clock }): SessionTargets => {
-  const known = new LRUCache<string, TargetKey>({ max: MAX_REMEMBERED });
-  const quiet = new LRUCache<string, Look>({ max: MAX_REMEMBERED });
+  const known = createRecent<TargetKey>(MAX_REMEMBERED);
+  const quiet = createRecent<Look>(MAX_REMEMBERED);
   let rings = 0;
   const keyOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
   const close = deps.doorbell.listen("sessions", () => {

@@ -32,7 +32,7 @@ export interface MigrateResult {
 const FOLDER = new URL("./migrations/", import.meta.url);
 const OLDEST_SERVER = 150_000;
 
-export const readMigrations = async (): Promise<readonly Migration[]> => {
+const readFiles = async (): Promise<readonly Migration[]> => {
   const files = (await readdir(FOLDER)).filter((file) => file.endsWith(".sql")).sort();
   return Promise.all(
     files.map(async (file, index) => {
@@ -46,6 +46,17 @@ export const readMigrations = async (): Promise<readonly Migration[]> => {
       return { number, name: file.slice(0, -".sql".length), sql, hash: createHash("sha256").update(sql).digest("hex") };
     }),
   );
+};
+
+let read: Promise<readonly Migration[]> | undefined;
+
+/** Read once in a process: the files belong to its version. A failed reading is tried again. */
+export const readMigrations = (): Promise<readonly Migration[]> => {
+  read ??= readFiles().catch((error: unknown) => {
+    read = undefined;
+    throw error;
+  });
+  return read;
 };
 
 /** Which migrations are still to run; refuses a database that is ahead of this code or whose history differs. */

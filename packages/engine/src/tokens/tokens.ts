@@ -4,11 +4,11 @@
 
 import { hash, timingSafeEqual } from "node:crypto";
 import { badRequest, isToken, showName, ToolplaneError } from "@toolplane/protocol";
-import { LRUCache } from "lru-cache";
 import { type Act, type Actor, recordActs } from "../audit/audit.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { RandomSecret } from "../ports/secrets.ts";
+import { createRecent } from "../recent/recent.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import { createEnds, type TokenWatch } from "./token-ends.ts";
 import {
@@ -135,7 +135,7 @@ export const createTokens = (deps: {
   readonly secret: RandomSecret;
 }): Tokens => {
   const { db, doorbell, clock } = deps;
-  const known = new LRUCache<string, { readonly token: Token; readonly until: number }>({ max: MAX_REMEMBERED });
+  const known = createRecent<{ readonly token: Token; readonly until: number }>(MAX_REMEMBERED);
   const ends = createEnds({ db, doorbell, clock, statement: READ_ENDED_TOKENS });
   const stopListening = doorbell.listen("registry", () => known.clear());
 

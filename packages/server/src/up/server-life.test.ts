@@ -1,7 +1,6 @@
 // A life of the embedded server on data directories that are not as this version leaves them.
 
-import { randomBytes } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "@toolplane/engine";
 import { migrate } from "@toolplane/engine/internal";
@@ -15,7 +14,7 @@ import {
   type SocketLogin,
   socketUrl,
 } from "@toolplane/processes";
-import { makePreviousDatabase, queryTestDatabase, until, withTestClient } from "@toolplane/testkit";
+import { makePreviousDatabase, makeTestDirectory, queryTestDatabase, until, withTestClient } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { alreadyRunning, beginLife, DATABASE, type ServerLife } from "./server-life.ts";
 
@@ -26,17 +25,8 @@ interface Place extends AsyncDisposable {
 }
 
 const makePlace = async (): Promise<Place> => {
-  const dataDir = join("/tmp", `toolplane-life-${randomBytes(6).toString("hex")}`);
-  const watch = await processGuard().watch({ label: "test directory", removeDir: dataDir });
-  mkdirSync(dataDir);
-  chmodSync(dataDir, 0o711);
-  return {
-    dataDir,
-    async [Symbol.asyncDispose]() {
-      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
-      await watch.forget();
-    },
-  };
+  const { path, remove } = await makeTestDirectory();
+  return { dataDir: path, [Symbol.asyncDispose]: remove };
 };
 
 const previousIn = ({ dataDir }: Place) =>

@@ -33,7 +33,7 @@ export const createPlainClient = (
       const response = await fetch(`${url}/projects/${projectId}${path}`, {
         method,
         headers: { "content-type": "application/json", ...authorization, ...headers },
-        signal: AbortSignal.any([signal, stopped]),
+        signal: signal === stopped ? stopped : AbortSignal.any([signal, stopped]),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       return { status: response.status, body: parse(await response.text()) };

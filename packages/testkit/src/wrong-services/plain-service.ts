@@ -167,7 +167,8 @@ export const startPlainService = (habits: Habits, connection: ServiceConnection)
         fault === undefined ? { status: "success", result: habits.run(argumentsOf(card), runs) } : failed(fault);
       await handOver(command, callId, outcome, card);
     } finally {
-      over.abort();
+      // With a reason: without one an error is made each time, with its stack.
+      over.abort("over");
       await keeping;
     }
   };
