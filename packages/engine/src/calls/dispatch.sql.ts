@@ -151,10 +151,10 @@ select i.ord::int as ord, i.ready, i.ready as inserted, i.leased, i.gated, now()
 
 export const DISPATCH_FRESH: Statement = { name: "calls.dispatch-fresh", text: dispatchFresh("") };
 
-/** The same, all or none: a call that is not ready divides by zero, and the transaction fails. */
+/** The same, all or none: when a call is not ready, the transaction fails. */
 export const DISPATCH_ALL: Statement = {
   name: "calls.dispatch-all",
-  text: dispatchFresh(", 1 / i.ready::int as sure"),
+  text: dispatchFresh(", state.sure(i.ready) as sure"),
 };
 
 // Keys first, then cards, then calls: a late request stops at the first. The card of a direct call has an id derived from the

@@ -150,9 +150,9 @@ export const NO_QUEUE = `(
     select 1 from state.inbox q where q.project_id = i.project_id and q.agent_id = i.agent_id and q.status = 'queued'
      order by q.created_at, q.inbox_id limit 1) is null`;
 
-// Divides by zero where one is not as it is known: the transaction fails, and nothing of what was planned from memory is written.
+// Fails where one is not as it is known (state.sure): the transaction ends, and nothing of what was planned from memory is written.
 const keepWork = (more: string): string => `
-select 1 / (count(*) filter (where h.version = i.version and r.status = 'processing' and r.claim_id = i.claim_id${more}) = count(*))::int as kept,
+select state.sure(count(*) filter (where h.version = i.version and r.status = 'processing' and r.claim_id = i.claim_id${more}) = count(*)) as kept,
        ${NOW_MS} as now_ms
   from ${kept.from} ${KEPT_HEAD}
   left join lateral (

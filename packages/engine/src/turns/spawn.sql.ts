@@ -173,9 +173,9 @@ export const KEEP_AGENTS: Statement = {
   name: "turns.keep-agents",
   holds: true,
   text: `
-select 1 / (count(*) filter (where h.version = i.version and p.status = 'active' and a.status = 'active'
+select state.sure(count(*) filter (where h.version = i.version and p.status = 'active' and a.status = 'active'
               and a.worker_target is not distinct from i.worker_target and a.profile_box_id is not distinct from i.profile_box_id
-              and a.display_name is not distinct from i.display_name and ${NO_QUEUE}) = count(*))::int as kept, ${NOW_MS} as now_ms
+              and a.display_name is not distinct from i.display_name and ${NO_QUEUE}) = count(*)) as kept, ${NOW_MS} as now_ms
   from ${kept.from} ${KEPT_HEAD}
   left join lateral (select q.status from resource.projects q where q.project_id = i.project_id offset 0) p on true
   left join lateral (
