@@ -105,7 +105,7 @@ export const rules = [
   { id: "ENG-few-5", source: "architecture 5", part: "engine", text: "An empty queue is looked at once, not again while nothing can have come." },
   { id: "ENG-few-6", source: "architecture 5", part: "engine", text: "A service of every project looks for no work when calls of other targets are dispatched in its process." },
   { id: "ENG-few-7", source: "architecture 5; I12", part: "engine", text: "A key that is new costs no look of its own; a key that was used answers with its call." },
-  { id: "ENG-few-8", source: "architecture 5, 6", part: "engine", text: "Where a bus beside the database carries it, a lone direct call takes eight statements at most, and it is not read before it is leased." },
+  { id: "ENG-few-8", source: "architecture 5, 6", part: "engine", text: "Where a bus beside the database carries it, a lone direct call takes five statements at most where its service waits at the gateway, and it is not read." },
   { id: "ENG-match-1", source: "architecture 5; I6", part: "engine", text: "A call that is dispatched where a service waits for its target is written as leased to that service and handed to it, without a doorbell and without a claim." },
   { id: "ENG-pin-1", source: "interfaces 4", part: "engine", text: "A call of a tool with pin strict goes only to a service that names its definition, by claim, by lease, in a session and handed over." },
   { id: "ENG-pin-2", source: "interfaces 4", part: "engine", text: "Where services run different definitions, other calls go first to a service of their definition and fall back to any service of the target." },
