@@ -17,8 +17,8 @@
 //        request does not come, they go back to the queue. As in HO4, the next crowd would find no service otherwise.
 
 import { setImmediate as breathe } from "node:timers/promises";
-import { LRUCache } from "lru-cache";
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
+import { createRecent } from "../recent/recent.ts";
 import { EVERY_DEFINITION } from "./served-versions.ts";
 import type { LeasedCall } from "./take-calls.ts";
 
@@ -48,7 +48,7 @@ export interface Seat {
   rest(sleeping: Promise<void>): Promise<readonly LeasedCall[]>;
   /** No call is handed over during the look. */
   look(find: () => Promise<readonly LeasedCall[]>): Promise<readonly LeasedCall[]>;
-  /** Calls were handed over while it was away. */
+  /** Calls were handed over while it was away, or are being written for it. */
   isHanded(): boolean;
   /** It was answered with so many calls; `gone`: it is not there any more. */
   leave(answered: number, gone: boolean): void;
@@ -155,7 +155,7 @@ export const createHandover = ({ clock, giveBack }: HandoverDeps): Handover => {
   const expiring = new Set<Promise<void>>();
   const pools = new Map<string, Place[]>();
   /** When the last service of a pool left. */
-  const leftAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  const leftAt = createRecent<number>(MAX_REMEMBERED);
   const stays = new Map<Standing, Place>();
 
   const names = ({ waiting: { definitions } }: Place, hash: string): boolean =>
@@ -285,7 +285,7 @@ export const createHandover = ({ clock, giveBack }: HandoverDeps): Handover => {
             over.resolve();
           }
         },
-        isHanded: () => place.ready.length > 0 || place.promised.size > 0,
+        isHanded: () => place.ready.length > 0 || (!place.stands && place.promised.size > 0),
         leave(answered, gone) {
           if (place.stands) return;
           const room = waiting.max - answered;
