@@ -1,26 +1,12 @@
 // Turns with long cards: what a step reads of them is bounded in bytes, and a step does not hold more than what is shown.
 
-import type { Engine } from "@toolplane/engine";
 import { type Card, createToolResultCard } from "@toolplane/protocol";
+import { weighAnswers } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { type AgentPlane, openAgentPlane } from "./support/agent-plane.ts";
 
 const MB = 1024 * 1024;
 const LENGTH = 800_000;
-
-/** The bytes of each answer of the database, by statement. */
-const weighAnswers = (engine: Engine): { readonly name: string; readonly bytes: number }[] => {
-  const answers: { name: string; bytes: number }[] = [];
-  const { query } = engine.db;
-  Object.assign(engine.db, {
-    query: async (...ask: Parameters<typeof query>) => {
-      const rows = await query(...ask);
-      answers.push({ name: ask[0].name, bytes: JSON.stringify(rows).length });
-      return rows;
-    },
-  });
-  return answers;
-};
 
 const longResult = (projectId: string, n: number): Card =>
   createToolResultCard({

@@ -1,6 +1,6 @@
 // Calls with large arguments are claimed a few at a time: what one answer of the database has is bounded in bytes.
 
-import { resultFor, startTestEngine } from "@toolplane/testkit";
+import { resultFor, startTestEngine, weighAnswers } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 
 const MB = 1024 * 1024;
@@ -15,15 +15,7 @@ test("[SEC-memory-claims] a claim takes a few megabytes; the rest stays queued, 
     const asked = { projectId, toolName: "safe", arguments: { n, text: "x".repeat(500_000) } };
     made.push((await engine.calls.dispatch(asked)).toolCallId);
   }
-  const sizes: number[] = [];
-  const { query } = engine.db;
-  Object.assign(engine.db, {
-    query: async (...ask: Parameters<typeof query>) => {
-      const rows = await query(...ask);
-      sizes.push(JSON.stringify(rows).length);
-      return rows;
-    },
-  });
+  const answers = weighAnswers(engine);
   const taken: string[] = [];
   const claims: number[] = [];
   while (taken.length < COUNT) {
@@ -37,6 +29,6 @@ test("[SEC-memory-claims] a claim takes a few megabytes; the rest stays queued, 
     }
   }
   expect(taken.toSorted()).toEqual(made.toSorted());
-  expect(Math.max(...sizes)).toBeLessThan(10 * MB);
+  expect(Math.max(...answers.map(({ bytes }) => bytes))).toBeLessThan(10 * MB);
   expect(Math.max(...claims)).toBeLessThanOrEqual(18);
 });

@@ -1,7 +1,9 @@
 // conform inside the test: the service is a function, the terminal is a text.
 
+import { defineTool } from "@toolplane/sdk";
 import { type CliIo, type ConformOptions, createCliIo, runConform } from "@toolplane/server";
 import { type NamedService, startPlainService } from "@toolplane/testkit";
+import { z } from "zod";
 
 export interface ReportedClause {
   readonly id: string;
@@ -29,6 +31,15 @@ export interface Terminal {
 }
 
 export const TARGET = "text";
+
+/** For services of the sdk. */
+export const countWords = defineTool({
+  name: "count_words",
+  description: "Count the words of a text",
+  parameters: z.object({ text: z.string() }),
+  retry: "safe",
+  run: async ({ text }) => ({ words: text.split(" ").length }),
+});
 
 /** Long enough for a loaded machine; only services that owe an answer make a test wait for it. */
 const TIMEOUT_MS = 5_000;

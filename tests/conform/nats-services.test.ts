@@ -3,12 +3,21 @@
 
 import { fileURLToPath } from "node:url";
 import { openBareNats } from "@toolplane/bus/nats";
-import { defineTool, serveTools, silentLog } from "@toolplane/sdk";
+import { serveTools, silentLog } from "@toolplane/sdk";
 import type { ConformOptions } from "@toolplane/server";
 import { RIGHT_NATS_SERVICES, startPlainService } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { z } from "zod";
-import { type ConformReport, conform, createTerminal, failedIn, faultsIn, launchPlain, TARGET } from "./conform-run.ts";
+
+import {
+  type ConformReport,
+  conform,
+  countWords,
+  createTerminal,
+  failedIn,
+  faultsIn,
+  launchPlain,
+  TARGET,
+} from "./conform-run.ts";
 import { type NatsAccounts, startNatsAccounts } from "./nats-accounts.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -51,13 +60,6 @@ describe("this project's own services", () => {
   });
 
   test.concurrent("[API-conform-nats] serveTools with an address of NATS", async ({ expect }) => {
-    const countWords = defineTool({
-      name: "count_words",
-      description: "Count the words of a text",
-      parameters: z.object({ text: z.string() }),
-      retry: "safe",
-      run: async ({ text }) => ({ words: text.split(" ").length }),
-    });
     const said = await report({
       launch: async ({ variables }) => {
         const options = { target: TARGET, env: variables, log: silentLog, handleSignals: false };

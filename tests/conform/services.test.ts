@@ -7,7 +7,6 @@ import {
   createHttpGateway,
   createIds,
   createRunner,
-  defineTool,
   definitionOf,
   serveTools,
   silentLog,
@@ -16,18 +15,10 @@ import {
 } from "@toolplane/sdk";
 import type { ConformOptions } from "@toolplane/server";
 import { expect, test } from "vitest";
-import { z } from "zod";
-import { type ConformReport, conform, createTerminal, failedIn, faultsIn, TARGET } from "./conform-run.ts";
+
+import { type ConformReport, conform, countWords, createTerminal, failedIn, faultsIn, TARGET } from "./conform-run.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-
-const countWords = defineTool({
-  name: "count_words",
-  description: "Count the words of a text",
-  parameters: z.object({ text: z.string() }),
-  retry: "safe",
-  run: async ({ text }) => ({ words: text.split(" ").length }),
-});
 
 const report = async (options: Partial<ConformOptions>): Promise<ConformReport> => {
   const { PATH = "" } = process.env;

@@ -1,6 +1,6 @@
 // Lists of large things: a page is bounded in bytes as it is in rows, and answers that their reader has not taken are counted.
 
-import { toolUpload } from "@toolplane/testkit";
+import { toolUpload, weighAnswers } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { type HttpStack, startHttpStack } from "./http-stack.ts";
 
@@ -187,17 +187,10 @@ test("[SEC-memory-lists] a turn with long cards is shown without reading them at
   const boxId = await engine.boxes.createBox("demo", await makeCards(http, 40));
   const context = { boxId };
   const turn = await engine.turns.spawn({ projectId: "demo", agentId: "ann", sourceAgentId: "sys.test", context });
-  const sizes: number[] = [];
-  const { query } = engine.db;
-  Object.assign(engine.db, {
-    query: async (...ask: Parameters<typeof query>) => {
-      const rows = await query(...ask);
-      sizes.push(JSON.stringify(rows).length);
-      return rows;
-    },
-  });
+  const answers = weighAnswers(engine);
   const shown = await http.send("GET", `/projects/demo/turns/${turn.agentTurnId}?detail=full`);
   expect(shown.status).toBe(200);
+  const sizes = answers.map(({ bytes }) => bytes);
   expect(Math.max(...sizes)).toBeLessThan(PAGE);
   // They were read, in pages.
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(40 * LARGE.length);

@@ -19,5 +19,6 @@ test.each(["2025-11-25", "2026-07-28"])("[API-MCP-1] the protocol's test suite f
   const { "auth/*": _, ...expected } = CLIENT_FAILURES[revision] ?? {};
   const run = await runClientScenarios(client.command, revision, scenarios);
   expect([...run.scenarios.keys()].toSorted(), run.said).toEqual(scenarios.toSorted());
-  expect(compareWith(expected, run)).toEqual({ surprises: [], stale: [] });
+  const difference = compareWith(expected, run);
+  expect(difference, JSON.stringify(difference)).toEqual({ surprises: [], stale: [] });
 });

@@ -35,5 +35,6 @@ afterAll(async () => {
 test.each(["2025-11-25", "2026-07-28"])("[API-MCP-4] the protocol's test suite, %s", async (revision) => {
   const run = await runSuite("server", ["--url", `${proxy.origin}/mcp/demo`, "--requirements", revision]);
   expect(run.scenarios.size, run.said.slice(-2_000)).toBeGreaterThan(30);
-  expect(compareWith(SERVER_FAILURES[revision] ?? {}, run)).toEqual({ surprises: [], stale: [] });
+  const difference = compareWith(SERVER_FAILURES[revision] ?? {}, run);
+  expect(difference, JSON.stringify(difference)).toEqual({ surprises: [], stale: [] });
 });

@@ -57,7 +57,7 @@ export const createManualClock = (start = 1_800_000_000_000): ManualClock => {
 
 /** Waits for a condition, turn by turn of the event loop; a condition that never comes true fails the test. */
 export const until = async (condition: () => boolean, what: string): Promise<void> => {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 60_000;
   while (!condition()) {
     if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
     await new Promise((resolve) => setImmediate(resolve));

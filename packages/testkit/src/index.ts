@@ -57,6 +57,7 @@ export {
   toolUpload,
 } from "./engine/test-engine.ts";
 export { watchService } from "./engine/watch-service.ts";
+export { weighAnswers } from "./engine/weigh-answers.ts";
 // guarded
 export {
   commandOf,

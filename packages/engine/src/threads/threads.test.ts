@@ -47,7 +47,9 @@ describe("threads", () => {
     expect(await work("thread-work", { echo: 1 }, "a")).toBe(1);
     expect(threads.stats()).toMatchObject({ ending: 1 });
     await threads.close();
-    expect(threads.stats()).toMatchObject({ ending: 1, threads: 0 });
+    // The other thread may still be ending too, after so short a wait.
+    expect(threads.stats()).toMatchObject({ threads: 0 });
+    expect(threads.stats().ending).toBeGreaterThan(0);
   });
 
   test("closing ends what waits and what runs", async () => {
