@@ -152,7 +152,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     remember,
     giveBack: unheard.giveBack,
   });
-  const handover = createHandover({ clock: deps.clock, giveBack: unheard.giveBack });
+  const handover = createHandover(deps.clock.now);
   const line: ClaimLine = createClaimLine({
     ...deps,
     handover,
@@ -275,7 +275,6 @@ export const createCalls = (deps: CallsDeps): Calls => {
       // Callers whose wait just ended read their call once more.
       await reads.one.idle();
       await line.left();
-      await handover.close();
       await unheard.stop();
     },
   };

@@ -93,7 +93,7 @@ export const createClaimAcross = ({ db, claim, doorbell, clock, handover, wakeIn
           if (handed.length > 0 || over.aborted) return handed;
         }
       } finally {
-        seat.leave(0, true);
+        seat.leave();
         waiting.delete(waiter);
         for (const stop of stopListening) stop();
       }

@@ -25,7 +25,7 @@ const openLine = () => {
     },
     doorbell,
     clock: systemClock,
-    handover: createHandover({ clock: systemClock, giveBack: () => {} }),
+    handover: createHandover(systemClock.now),
     giveBack: () => {},
   });
   return { line, queue, doorbell, looks: () => looks, nextLook: () => looked.promise };

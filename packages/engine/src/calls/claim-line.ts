@@ -162,27 +162,22 @@ export const createClaimLine = (deps: ClaimLineDeps): ClaimLine => {
     const service = signal?.aborted === false ? request.standing : undefined;
     if (service !== undefined && signal !== undefined) leaveAtEnd(service, signal);
     const seat = handover.sit({ ...request, wake: place.wake }, service);
-    let answered = 0;
-    const answer = (calls: readonly LeasedCall[]): readonly LeasedCall[] => {
-      answered = calls.length;
-      return calls;
-    };
     try {
       while (!giveUp.signal.aborted && !closed) {
         const max = Math.min(seat.free(), MAX_CLAIM);
-        if (line[0] === place && max > 0 && restLeft(request) === 0 && !seat.isHanded()) {
+        if (line[0] === place && max > 0 && restLeft(request) === 0) {
           rung = new AbortController();
           const found = await seat.look(() => look({ ...request, max }));
-          if (found.length > 0) return answer(found);
+          if (found.length > 0) return found;
         }
         const restMs = line[0] === place ? restLeft(request) : waitMs;
         const handed = await seat.rest(clock.sleep(restMs, AbortSignal.any([rung.signal, giveUp.signal])));
-        if (handed.length > 0) return answer(handed);
+        if (handed.length > 0) return handed;
         rung = new AbortController();
       }
       return [];
     } finally {
-      seat.leave(answered, signal?.aborted === true || closed);
+      seat.leave();
       giveUp.abort(WAIT_OVER);
       signal?.removeEventListener("abort", onAbort);
       leave(request, place);

@@ -38,8 +38,6 @@ export interface ClaimRequest {
   readonly standing?: Standing | undefined;
   /** The door of the service does not see when it is gone: only for services of calls that may run again (handover.ts, HO5). */
   readonly unwatched?: boolean | undefined;
-  /** `holder` is the service's own name, and it asks again after each answer (handover.ts, HO6). */
-  readonly returns?: boolean | undefined;
 }
 
 export interface LineRequest extends ClaimRequest {

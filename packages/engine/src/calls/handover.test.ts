@@ -12,7 +12,7 @@ const place = (holder: string) => ({ ...AT, holder, max: 1, wake: () => {} });
 const never = new Promise<void>(() => {});
 
 test("[ENG-match-5] calls of a target wait for the look of a service that stands there, and others do not", async () => {
-  const handover = createHandover({ clock: systemClock, giveBack: () => {} });
+  const handover = createHandover(systemClock.now);
   const seat = handover.sit(place("a"), { room: () => 2 });
   const found = Promise.withResolvers<readonly LeasedCall[]>();
   const looking = seat.look(() => found.promise);
@@ -29,7 +29,7 @@ test("[ENG-match-5] calls of a target wait for the look of a service that stands
 });
 
 test("[ENG-match-5] a service that looks without end keeps no call waiting for ever", async () => {
-  const handover = createHandover({ clock: systemClock, giveBack: () => {} });
+  const handover = createHandover(systemClock.now);
   const seat = handover.sit(place("a"), { room: () => 2 });
   let isOver = false;
   const lookAgain = async (): Promise<void> => {
@@ -43,7 +43,7 @@ test("[ENG-match-5] a service that looks without end keeps no call waiting for e
 });
 
 test("[ENG-match-5] services that stand take turns, flush by flush", () => {
-  const handover = createHandover({ clock: systemClock, giveBack: () => {} });
+  const handover = createHandover(systemClock.now);
   for (const holder of ["a", "b"]) void handover.sit(place(holder), { room: () => 2 }).rest(never);
   const flush = (): readonly (string | undefined)[] => {
     const reserved = handover.reserve([WANTED, WANTED]);

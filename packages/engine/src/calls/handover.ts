@@ -12,12 +12,8 @@
 //        later calls from being handed over (HO2).
 //   HO5. A service whose door does not see when it is gone is given only calls that may run again, and under a short lease that its
 //        first heartbeat extends: a call that is handed to a dead service runs elsewhere when that lease is over.
-//   HO6. A service in another process that named itself is kept a place for a moment after its answer, because its next request is on its
-//        way: calls that may run again are written for it up to the room it said it had, and go with the answer to that request. If the
-//        request does not come, they go back to the queue. As in HO4, the next crowd would find no service otherwise.
 
 import { setImmediate as breathe } from "node:timers/promises";
-import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import { createRecent } from "../recent/recent.ts";
 import { EVERY_DEFINITION } from "./served-versions.ts";
 import type { LeasedCall } from "./take-calls.ts";
@@ -35,8 +31,6 @@ export interface Waiting {
   readonly definitions?: readonly string[] | undefined;
   /** Its door does not see when it is gone (HO5). */
   readonly unwatched?: boolean | undefined;
-  /** Its holder is its own name and it asks again after each answer (HO6). */
-  readonly returns?: boolean | undefined;
   /** Ends the rest. */
   readonly wake: () => void;
 }
@@ -48,10 +42,7 @@ export interface Seat {
   rest(sleeping: Promise<void>): Promise<readonly LeasedCall[]>;
   /** No call is handed over during the look. */
   look(find: () => Promise<readonly LeasedCall[]>): Promise<readonly LeasedCall[]>;
-  /** Calls were handed over while it was away, or are being written for it. */
-  isHanded(): boolean;
-  /** It was answered with so many calls; `gone`: it is not there any more. */
-  leave(answered: number, gone: boolean): void;
+  leave(): void;
 }
 
 /** A service in this process that comes back after each claim (HO4). */
@@ -83,21 +74,13 @@ export interface Reservation {
 export interface Handover {
   /** A service that stands gets its own place again. */
   sit(waiting: Waiting, standing?: Standing): Seat;
-  /** Resolves when no service of these targets that comes back reads the queue: what it reads would keep the calls of a flush from being handed over. */
+  /** Resolves when no standing service of these targets reads the queue: what it reads would keep the calls of a flush from being handed over. */
   calm(wanted: readonly Pick<Wanted, "projectId" | "target">[]): Promise<void>;
   /** The service does not come back: gives what was handed over to it and not taken, when all of it is written. */
   leave(standing: Standing): Promise<readonly LeasedCall[]>;
   reserve(wanted: readonly Wanted[]): Reservation;
   /** A service of this target waits here, or did a moment ago and is about to come back. */
   attends(key: Pick<Wanted, "projectId" | "target">): boolean;
-  /** No place is kept any longer. Resolves when what was written for services that did not come back is given back. */
-  close(): Promise<void>;
-}
-
-export interface HandoverDeps {
-  readonly clock: Clock;
-  /** Calls under these leases were handed to no service. */
-  readonly giveBack: (leaseIds: readonly string[]) => void;
 }
 
 interface Place {
@@ -106,10 +89,8 @@ interface Place {
   /** It stays after a claim (HO4). */
   readonly stands: boolean;
   resting: boolean;
-  /** The look of a service that comes back after it. */
+  /** The look of a service that stands. */
   looking: Promise<void> | undefined;
-  /** Aborted when the service comes back; undefined: it is here (HO6). */
-  away: AbortController | undefined;
   /** How many calls are being written for it. */
   taken: number;
   /** One for each flush that writes calls for it. */
@@ -134,9 +115,6 @@ export const firstLease = (leaseSeconds: number, unwatched: boolean | undefined)
 /** A service that took work comes back within milliseconds; one that is away for longer may be busy, or gone. */
 const BACK_WITHIN_MS = 2_000;
 
-/** The way to a service and back, on a busy machine. Calls that are written for a service that has died meanwhile wait no longer. */
-const AWAY_MS = 500;
-
 /** More targets than one process serves. */
 const MAX_REMEMBERED = 1_024;
 
@@ -148,11 +126,7 @@ interface Parcel {
 
 const poolOf = (projectId: string | undefined, target: string): string => `${projectId ?? EVERY_PROJECT}/${target}`;
 
-export const createHandover = ({ clock, giveBack }: HandoverDeps): Handover => {
-  const { now } = clock;
-  /** Places of services that are about to come back, by pool and holder. */
-  const returning = new Map<string, Place>();
-  const expiring = new Set<Promise<void>>();
+export const createHandover = (now: () => number): Handover => {
   const pools = new Map<string, Place[]>();
   /** When the last service of a pool left. */
   const leftAt = createRecent<number>(MAX_REMEMBERED);
@@ -164,11 +138,10 @@ export const createHandover = ({ clock, giveBack }: HandoverDeps): Handover => {
   const open = (waiting: Waiting, standing: Standing | undefined): Place => {
     const place: Place = {
       waiting,
-      room: standing?.room ?? (() => place.waiting.max),
+      room: standing?.room ?? (() => waiting.max),
       stands: standing !== undefined,
       resting: false,
       looking: undefined,
-      away: undefined,
       taken: 0,
       promised: new Set(),
       ready: [],
@@ -198,47 +171,9 @@ export const createHandover = ({ clock, giveBack }: HandoverDeps): Handover => {
 
   const roomOf = (place: Place): number => place.room() - place.taken - place.ready.length;
 
-  const written = async (
-    { promised, ready }: Place,
-    most = Number.POSITIVE_INFINITY,
-  ): Promise<readonly LeasedCall[]> => {
+  const written = async ({ promised, ready }: Place): Promise<readonly LeasedCall[]> => {
     await Promise.all(promised);
-    return ready.splice(0, most);
-  };
-
-  const nameOf = ({ projectId, target, holder }: Waiting): string => `${poolOf(projectId, target)} ${holder}`;
-
-  /** The place that was kept for this service, if there is one. */
-  const comeBack = (waiting: Waiting): Place | undefined => {
-    const place = waiting.returns === true ? returning.get(nameOf(waiting)) : undefined;
-    if (place === undefined) return undefined;
-    returning.delete(nameOf(waiting));
-    place.away?.abort(WAIT_OVER);
-    place.away = undefined;
-    return place;
-  };
-
-  const closeAway = async (place: Place): Promise<void> => {
-    returning.delete(nameOf(place.waiting));
-    place.away = undefined;
-    place.resting = false;
-    close(place);
-    const left = await written(place);
-    if (left.length > 0) giveBack(left.map(({ lease }) => lease.id));
-  };
-
-  const goAway = (place: Place, room: number): void => {
-    const away = new AbortController();
-    place.waiting = { ...place.waiting, max: room, wake: () => {} };
-    place.away = away;
-    place.resting = true;
-    moveToEnd(place);
-    returning.set(nameOf(place.waiting), place);
-    const expired: Promise<void> = clock
-      .sleep(AWAY_MS, away.signal)
-      .then(() => (away.signal.aborted ? undefined : closeAway(place)))
-      .finally(() => expiring.delete(expired));
-    expiring.add(expired);
+    return ready.splice(0);
   };
 
   const parcelFor = (place: Place): Parcel => {
@@ -257,11 +192,10 @@ export const createHandover = ({ clock, giveBack }: HandoverDeps): Handover => {
     return parcel;
   };
 
-  let isClosed = false;
   return {
     sit(waiting, standing) {
       const known = standing && stays.get(standing);
-      const place = known ?? comeBack(waiting) ?? open(waiting, standing);
+      const place = known ?? open(waiting, standing);
       place.waiting = waiting;
       if (standing !== undefined) stays.set(standing, place);
       return {
@@ -271,12 +205,12 @@ export const createHandover = ({ clock, giveBack }: HandoverDeps): Handover => {
           if (place.ready.length === 0) await sleeping;
           if (place.stands) return place.ready.splice(0);
           place.resting = false;
-          return written(place, waiting.max);
+          return written(place);
         },
         async look(find) {
           place.resting = false;
           const over = Promise.withResolvers<void>();
-          if (place.stands || waiting.returns === true) place.looking = over.promise;
+          if (place.stands) place.looking = over.promise;
           try {
             return await find();
           } finally {
@@ -285,16 +219,8 @@ export const createHandover = ({ clock, giveBack }: HandoverDeps): Handover => {
             over.resolve();
           }
         },
-        isHanded: () => place.ready.length > 0 || (!place.stands && place.promised.size > 0),
-        leave(answered, gone) {
-          if (place.stands) return;
-          const room = waiting.max - answered;
-          const isKept = waiting.returns === true && !gone && !isClosed && !returning.has(nameOf(waiting));
-          if (isKept && (room > 0 || place.ready.length > 0)) goAway(place, room);
-          else {
-            close(place);
-            if (place.ready.length > 0) giveBack(place.ready.splice(0).map(({ lease }) => lease.id));
-          }
+        leave() {
+          if (!place.stands) close(place);
         },
       };
     },
@@ -328,14 +254,11 @@ export const createHandover = ({ clock, giveBack }: HandoverDeps): Handover => {
           queued.add(line);
           return undefined;
         }
-        /** The first in line with room, so calls of one flush go to as few services as can be; a service that waits comes before one that is away. */
+        /** The first in line with room, so calls of one flush go to as few services as can be. */
         const find = (suits: (place: Place) => boolean): Place | undefined => {
-          const isGiven = ({ waiting: { unwatched }, away }: Place): boolean =>
-            retrySafe || (unwatched !== true && away === undefined);
+          const isGiven = ({ waiting: { unwatched } }: Place): boolean => retrySafe || unwatched !== true;
           const fits = (place: Place): boolean => place.resting && isGiven(place) && roomOf(place) > 0 && suits(place);
-          const own = pools.get(key);
-          const isHere = (place: Place): boolean => place.away === undefined && fits(place);
-          return own?.find(isHere) ?? pools.get(poolOf(undefined, target))?.find(fits) ?? own?.find(fits);
+          return pools.get(key)?.find(fits) ?? pools.get(poolOf(undefined, target))?.find(fits);
         };
         const found = find((place) => names(place, definitionHash)) ?? (pin === null ? find(() => true) : undefined);
         if (found === undefined) {
@@ -360,15 +283,6 @@ export const createHandover = ({ clock, giveBack }: HandoverDeps): Handover => {
             parcel.give((perPlace.get(place) ?? []).flatMap((index) => calls[index] ?? []));
         },
       };
-    },
-
-    async close() {
-      isClosed = true;
-      for (const place of [...returning.values()]) {
-        place.away?.abort(WAIT_OVER);
-        await closeAway(place);
-      }
-      await Promise.all(expiring);
     },
 
     attends({ projectId, target }) {

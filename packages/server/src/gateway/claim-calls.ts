@@ -28,10 +28,7 @@ export interface ClaimAsked {
   readonly engine: Pick<Engine, "calls" | "projects">;
   readonly projectId: string;
   readonly target: string;
-  /** As the service named itself. */
-  readonly holder: string | undefined;
-  /** Its name when it named none. */
-  readonly door: string;
+  readonly holder: string;
   readonly max: number;
   readonly waitMs: number;
   readonly definitions?: readonly string[] | undefined;
@@ -57,10 +54,8 @@ export const giveBackCalls = async ({ calls }: Pick<Engine, "calls">, leased: re
 };
 
 export const claimCalls = async (asked: ClaimAsked): Promise<readonly LeasedCall[]> => {
-  const { engine, projectId, target, holder, door, max, waitMs, definitions, unwatched, signal } = asked;
-  // A service that has a name of its own and waits for work asks again after the answer.
-  const returns = holder !== undefined && waitMs > 0;
-  const request = { projectId, target, holder: holder ?? door, max, definitions, unwatched, returns };
+  const { engine, projectId, target, holder, max, waitMs, definitions, unwatched, signal } = asked;
+  const request = { projectId, target, holder, max, definitions, unwatched };
   // Asked before the queue, mostly from memory: the wait itself reads the queue, and reads an empty queue only once.
   if (!(await engine.projects.isKnown(projectId))) throw noProject(projectId);
   const calls = await engine.calls.claim(request, waitMs, signal);

@@ -89,7 +89,7 @@ const claimUnwatched = async (request: ServiceRequest<ExchangeBody>): Promise<re
   const { engine, caller, projectId, headers, body, signal = new AbortController().signal } = request;
   const [target = ""] = caller.targets ?? [];
   checkTarget(caller, target, projectId, headers);
-  const { max, definitions, holder } = body;
+  const { max, definitions, holder = `tool.${target} (nats)` } = body;
   const waitMs = Math.min(exchangeWaitMs(body), MAX_NATS_WAIT_MS);
   const asked = { engine, projectId, target, holder, door: `tool.${target} (nats)`, max, waitMs, definitions, signal };
   const calls = await claimCalls({ ...asked, unwatched: true });

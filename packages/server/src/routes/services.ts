@@ -72,9 +72,8 @@ const claimOf = (
   const { engine, caller, projectId, headers } = requestOf(call);
   const target = call.params.target ?? "";
   checkTarget(caller, target, projectId, headers);
-  const { max, definitions, holder } = wanted;
-  const door = `${call.caller.actorId} (${call.caller.token.tokenId})`;
-  return { engine, projectId, target, holder, door, max, waitMs, definitions, signal: call.signal };
+  const { max, definitions, holder = `${call.caller.actorId} (${call.caller.token.tokenId})` } = wanted;
+  return { engine, projectId, target, holder, max, waitMs, definitions, signal: call.signal };
 };
 
 /** A route that asks for one operation on one call. */
