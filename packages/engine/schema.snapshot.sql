@@ -20,11 +20,21 @@ begin
   raise exception 'card % of project % exists with other content', old.card_id, old.project_id
     using errcode = 'TP007', detail = old.card_id;
 end $function$;
+CREATE OR REPLACE FUNCTION state.sure(is_so boolean)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if is_so then return true; end if;
+  raise exception 'toolplane planned this change from memory that is not true any more; it reads and plans again, nothing is lost'
+    using errcode = 'TP008';
+end $function$;
 
 create table bus.attached_targets (
   project_id text collate "C" not null,
   target text collate "C" not null,
   attached_at timestamp with time zone not null default now(),
+  fetched_at timestamp with time zone default now(),
   constraint attached_targets_pkey PRIMARY KEY (project_id, target),
   constraint attached_targets_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE
 );

@@ -98,6 +98,33 @@ test("[NATS-line-1] the lease of such a call is short, and its card comes with i
   expect(lasts).toBeLessThanOrEqual(5_000);
 });
 
+test("[NATS-line-1] a call that is handed over is due when its lease ends, not when its command would be missed", async () => {
+  await addTool("due", "safe");
+  const asking = askForWork("due", { max: 1, wait_seconds: 60 });
+  await expect.poll(isWaiting("due")).toBe(1);
+  const toolCallId = await world.dispatch("due");
+  await asking;
+  const [row] = await world.engine.db.query<{ early: boolean }>(
+    {
+      name: "test_due_at",
+      text: "select due_at < lease_expires_at as early from state.live_calls where tool_call_id = $1",
+    },
+    [toolCallId],
+  );
+  expect(row).toEqual({ early: false });
+});
+
+test("[NATS-line-7] a service that leaves is answered at once, and a call that is made then goes to the queue", async () => {
+  await addTool("leaving", "safe");
+  const asking = askForWork("leaving", { max: 1, wait_seconds: 60, holder: "me" });
+  const other = askForWork("leaving", { max: 1, wait_seconds: 60, holder: "another" });
+  await expect.poll(isWaiting("leaving")).toBe(2);
+  expect((await askForWork("leaving", { leaves: true, holder: "me" })).commands).toEqual([]);
+  expect((await asking).commands).toEqual([]);
+  const toolCallId = await world.dispatch("leaving");
+  expect((await other).commands?.map(({ headers }) => headers[HEADERS.toolCallId])).toEqual([toolCallId]);
+});
+
 test("[NATS-line-2] calls of tools that may not run twice are not handed out this way, and none of them counts as started", async () => {
   await addTool("once", "never");
   const asking = askForWork("once", { max: 8, wait_seconds: 60 });
@@ -107,7 +134,7 @@ test("[NATS-line-2] calls of tools that may not run twice are not handed out thi
     code: "bad_request",
     message: expect.stringContaining("fetch their commands"),
   });
-  expect(await callView(toolCallId)).toMatchObject({ status: "queued", attempts: 0 });
+  await expect.poll(() => callView(toolCallId)).toMatchObject({ status: "queued", attempts: 0 });
   // A service of the sdk fetches for such a tool.
   const tool = defineTool({
     name: "once",

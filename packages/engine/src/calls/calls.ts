@@ -91,6 +91,8 @@ export interface Calls {
   readonly places: CallPlaces;
   readonly gates: Gates;
   stats(): Readonly<Record<string, CoalescerStats>>;
+  /** Calls under these leases were handed to no service: they go back to the queue as soon as the database takes it. */
+  giveBack(leaseIds: readonly string[]): void;
   /** Ends all waits for work and results; submitted work is finished. */
   drain(): Promise<void>;
 }
@@ -230,6 +232,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
       held.forget(call);
       await leases.release.submit(call);
     },
+    giveBack: unheard.giveBack,
     settle: settle.submit,
     putResultCard: reports.putCard,
     report: reports.report,

@@ -99,7 +99,7 @@ const INSERT_CALLS = `
           case when paused then now() + ${PAUSED_RECHECK} end,
           case when ${isHeld("r")} then case when not_before_ms is not null then wanted_at end
                when plain then wanted_at + make_interval(secs => timeout_seconds) end,
-          case when not plain then wanted_at + make_interval(secs =>
+          case when not plain and not leased then wanted_at + make_interval(secs =>
             coalesce(${REPUBLISH_ROW}, case when wanted_at > now() then 0 end)) end),
     case when command_payload is null or paused or status <> 'queued' or ${isHeld("r")} then 0 else 1 end,
     case when leased or (plain and not ${isHeld("r")}) then wanted_at + make_interval(secs => timeout_seconds) end,

@@ -37,7 +37,7 @@ export interface SweepStats {
   readonly acknowledged: number;
   /** Commands that went back because their calls still wait. */
   readonly returned: number;
-  /** How often the commands of a receiver without a durable were thrown away. */
+  /** How often the commands of a receiver from which no service fetches were thrown away. */
   readonly purges: number;
   /** Commands that broke the protocol. */
   readonly terminated: number;

@@ -160,7 +160,7 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
     count: () => known?.size ?? 0,
     async attach({ projectId, target }, fetches = true) {
       const { durable, pattern } = toolCommandSubscription(projectId, target);
-      const [attached] = await db.query<{ fresh: boolean }>(ATTACH, [projectId, target, fetches]);
+      const [attached] = await db.query<{ fresh: boolean }>(ATTACH, [projectId, target, fetches, detachAfterSeconds]);
       if (attached === undefined)
         throw new ToolplaneError("not_found", `there is no project ${showName(projectId)}`, {
           detail: { project_id: projectId },

@@ -23,7 +23,7 @@ select project_id, target, bool_or(fetches) as fetches
  order by project_id, target`,
 };
 
-/** No row: the project does not exist. `fresh`: no service of the pair fetched before. $3 whether this one does. */
+/** No row: the project does not exist. `fresh`: no service of the pair fetched of late. $3 whether this one does, $4 seconds until one that fetched is forgotten. */
 export const ATTACH: Statement = {
   name: "carrier.attach",
   text: `
@@ -33,7 +33,8 @@ attached as (
   select p.project_id, $2, case when $3::boolean then now() end from resource.projects p where p.project_id = $1
   on conflict (project_id, target) do update set attached_at = now(), fetched_at = coalesce(excluded.fetched_at, a.fetched_at)
   returning 1)
-select $3::boolean and not exists (select from known where fetched_at is not null) as fresh from attached`,
+select $3::boolean and not exists (
+         select from known where fetched_at > now() - make_interval(secs => $4::double precision)) as fresh from attached`,
 };
 
 // Queued calls stand in one of these lines, each with an index of its own; spelt as the condition of the index.

@@ -5,6 +5,7 @@ import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import { IS_OF_TARGET, ms } from "./gates.sql.ts";
 import type { BreakerState } from "./plan-breaker.ts";
+import { lockGates } from "./return-tokens.sql.ts";
 
 const gates = inputOf({
   projectId: given<string>("text"),
@@ -122,17 +123,20 @@ const kept = setInput<KeptRow>([
 
 /**
  * A breaker or a rate that is gone, or is new, begins anew. One that only changes goes on, and nothing waits for the tokens of the rate
- * before. In key order, and after the rows of calls: the order in which all statements lock them. $next: project.
+ * before. In key order, and after the rows of calls: the order in which all statements lock them. Under the lock of the project's gates: a
+ * claim that has read a bucket would write over it. $next: project.
  */
 export const FORGET_LIMITS: Statement = {
   name: "gates.forget-limits",
   text: `
-with held as materialized (
+with locked as materialized (select ${lockGates(`$${kept.next}::text`)}),
+held as materialized (
   select g.project_id, g.gate, i.fill_seconds, i.breaker, i.rate
-    from (select * from ${kept.from} order by i.gate) i
+    from (select count(*) as projects from locked) l
+   cross join (select * from ${kept.from} order by i.gate) i
    cross join lateral (
      select q.project_id, q.gate from state.gates q
-      where q.project_id = $${kept.next}::text and q.gate = i.gate
+      where q.project_id = $${kept.next}::text and q.gate = i.gate and l.projects > 0
         for update) g
 )
 update state.gates g

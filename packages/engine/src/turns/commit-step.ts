@@ -37,7 +37,7 @@ import { type GuardPlan, inboxNotEmpty, readGuards } from "./terminal-guard.ts";
 import type { AgentKey, CommittedStep, StepCommit, Work } from "./turn.ts";
 import { chainOfHead } from "./turn-row.ts";
 import type { TurnWrites } from "./turn-write-rows.sql.ts";
-import { commitTurns, NOTHING_WRITTEN, type Written, writePart, writtenOf } from "./turn-writes.ts";
+import { commitTurns, type Written, writePart, writtenOf } from "./turn-writes.ts";
 
 export interface CommitDeps extends TurnDeps, Limits {
   readonly definitions: Definitions;
@@ -244,7 +244,8 @@ export const createCommitStep = (deps: CommitDeps) => {
     const calls = planned.flatMap(({ plan }) => plan.rows);
     if (calls.some(({ row }) => row.idempotencyKey !== null)) return undefined;
     const write = writePart(closeAll(items, planned, outcomes), deps);
-    if (write === undefined) return { outcomes, dispatched: [], written: NOTHING_WRITTEN };
+    // What is refused is refused by what was read.
+    if (write === undefined || outcomes.some((outcome) => outcome instanceof Error)) return undefined;
     const { rows } = place(calls);
     if (rows.length > 0) await deps.faults.at("commit:before-dispatch");
     await deps.faults.at("commit:before-commit");

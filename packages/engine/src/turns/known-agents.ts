@@ -5,8 +5,8 @@
 //   looked up besides the agent.
 
 import { isTrustedActor } from "@toolplane/protocol";
-import { LRUCache } from "lru-cache";
 import type { Clock } from "../ports/clock.ts";
+import { createRecent } from "../recent/recent.ts";
 import type { Part } from "../sql/database.ts";
 import type { SpawnItem } from "./prepare-spawn.ts";
 import { bindKeptAgents, KEEP_AGENTS, type SpawnFacts } from "./spawn.sql.ts";
@@ -53,8 +53,8 @@ const isPlain = ({ request, correlationId, agentTurnId }: SpawnItem): boolean =>
 const factsKey = ({ request }: SpawnItem): string => `${agentKey(request)}/${request.sourceAgentId}`;
 
 export const createKnownAgents = (clock: Clock): KnownAgents => {
-  const rosters = new LRUCache<string, SpawnFacts>({ max: MAX_AGENTS });
-  const heads = new LRUCache<string, IdleHead>({ max: MAX_AGENTS });
+  const rosters = createRecent<SpawnFacts>(MAX_AGENTS);
+  const heads = createRecent<IdleHead>(MAX_AGENTS);
 
   return {
     read(item, facts) {

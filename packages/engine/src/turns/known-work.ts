@@ -76,8 +76,22 @@ export const createKnownWork = (clock: Clock): KnownWork => {
   };
 };
 
-/** The rows of each part; undefined when the server refused, and nothing was written. */
+/**
+ * Less than a socket takes at once. The server holds the heads from the first statement on, so a process that stops in the middle of a
+ * longer message would hold them until its connection ends.
+ */
+const MOST_BYTES = 64 * 1024;
+
+const bytesOf = (parts: readonly Part[]): number =>
+  parts.reduce(
+    (sum, { values }) =>
+      values.reduce<number>((own, value) => own + (Buffer.isBuffer(value) ? value.length : String(value).length), sum),
+    0,
+  );
+
+/** The rows of each part; undefined when they are too long for one message, or the server refused, and nothing was written. */
 export const tryTogether = async (db: Database, parts: readonly Part[]): Promise<readonly object[][] | undefined> => {
+  if (bytesOf(parts) > MOST_BYTES) return undefined;
   try {
     return await db.together(parts);
   } catch (error) {

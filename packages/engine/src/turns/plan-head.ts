@@ -34,9 +34,18 @@ export const headInTurn = (
   resumeSeconds: state.resumeSeconds ?? null,
 });
 
+/** What was read with a head, inbox rows and turns with their payloads, is not kept with it. */
+const headAlone = ({ ord, project_id, agent_id, turn_epoch, now_ms }: HeadRow) => ({
+  ord,
+  project_id,
+  agent_id,
+  turn_epoch,
+  now_ms,
+});
+
 /** The head as it is read after the transaction that lets the turn run. */
 export const headAfter = (head: HeadRow, turn: TurnRow, epoch: number, chain: ChainLink): HeadRow => ({
-  ...head,
+  ...headAlone(head),
   status: "running",
   active_agent_turn_id: turn.agent_turn_id,
   active_channel_id: turn.channel_id,
@@ -48,7 +57,7 @@ export const headAfter = (head: HeadRow, turn: TurnRow, epoch: number, chain: Ch
 
 /** The head as it is read after the end of its turn, when no other turn follows. */
 export const headIdle = (head: HeadRow): HeadRow => ({
-  ...head,
+  ...headAlone(head),
   status: "idle",
   active_agent_turn_id: null,
   active_channel_id: null,

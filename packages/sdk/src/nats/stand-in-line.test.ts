@@ -58,11 +58,18 @@ test("[NATS-line-7] an answer that comes after the service stopped is given back
     await late.promise;
     return work(clock.now());
   };
+  const exchanged: unknown[] = [];
+  const { request } = link;
+  link.request = (asked, options) => {
+    if (asked.payload.includes("leaves")) exchanged.push(JSON.parse(asked.payload));
+    return request(asked, options);
+  };
   const stopping = new AbortController();
   const claiming = gateway.claim(REQUEST, stopping.signal);
   await settle();
   stopping.abort();
   expect(await claiming).toEqual([]);
+  expect(exchanged).toEqual([{ leaves: true, holder: "text@here:1" }]);
   late.resolve();
   await until(() => link.questions.length === 1, "the call is given back");
   expect(link.questions[0]).toMatchObject({

@@ -3,7 +3,7 @@
 // call in it runs again when its short lease is over.
 //   NL1. A question waits a few seconds at the plane, and is asked again. When this process is killed, the plane hands it calls for
 //        no longer than that.
-//   NL2. An answer that comes after the service stopped waiting is given back.
+//   NL2. A service that stops says so, and an answer that comes after it stopped waiting is given back.
 //   NL3. Where the plane does not hand out calls this way, commands are fetched, and the plane is asked again some time later.
 
 import type { NatsLink } from "@toolplane/bus/nats";
@@ -33,8 +33,10 @@ export type StandInLine = (
 
 /** As long as the plane waits at most. */
 const WAIT_MS = 5_000;
-/** Added to the wait for the way there and back. */
-const MARGIN_MS = 5_000;
+/** Added to the wait for the way there and back. When the process that took the question has died, another one is asked after this. */
+const MARGIN_MS = 1_500;
+/** For the word that this service waits no longer. */
+const LEAVE_MS = 1_000;
 /** The least share of its time that a question is kept open. */
 const KEPT_OPEN = 0.5;
 /** A plane that does not know how may be replaced by one that does. */
@@ -73,6 +75,9 @@ export const createLine = ({ link, ask, release, holder, clock, log }: LineDeps)
     const gone = aborted.then(() => undefined);
     const came = await Promise.race([asking, gone]).finally(stop);
     if (came !== undefined) return came;
+    // Without it the plane would hand calls to this service for some seconds more. An older plane does not know it.
+    if (holder !== undefined)
+      await ask({ operation: "exchange", body: { leaves: true, holder }, timeoutMs: LEAVE_MS }).catch(() => undefined);
     void asking.then((late) => Promise.all(late.map(giveBack))).catch(() => undefined);
     return [];
   };

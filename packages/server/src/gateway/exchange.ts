@@ -16,18 +16,21 @@ import { commandShape } from "./lease-operations.ts";
 import { MAX_RESULT_BYTES } from "./result-operations.ts";
 import { operation, type ServiceRequest } from "./service-request.ts";
 
-const exchangeBody = z.strictObject({
+export const exchangeBody = z.strictObject({
   ...itemLists,
   ...claimFields,
   max: z.number().int().min(0).max(MAX_CLAIM).default(0),
   wait_seconds: waitSeconds.default(0),
 });
 
+/** Over NATS a service that stops says so: the plane does not see it. */
+const natsExchangeBody = exchangeBody.extend({ leaves: z.boolean().optional() });
+
 export const exchangedBody = z
   .strictObject({ ...itemAnswers, parts: itemAnswers.parts.optional(), commands: z.array(commandShape) })
   .meta({ id: "Exchanged" });
 
-export type ExchangeBody = z.infer<typeof exchangeBody>;
+export type ExchangeBody = z.infer<typeof natsExchangeBody>;
 
 export interface Exchanged {
   /** The answers to what was said. */
@@ -95,7 +98,7 @@ const claimUnwatched = async (request: ServiceRequest<ExchangeBody>): Promise<re
   const calls = await claimCalls({ ...asked, unwatched: true });
   const unsafe = calls.filter(({ facts }) => !facts.retrySafe);
   if (unsafe.length === 0) return calls;
-  await giveBackCalls(engine, unsafe);
+  engine.calls.giveBack(unsafe.map(({ lease }) => lease.id));
   if (unsafe.length < calls.length) return calls.filter(({ facts }) => facts.retrySafe);
   throw new ToolplaneError(
     "bad_request",
@@ -108,7 +111,7 @@ export const exchange = operation({
   maxBytes: MAX_RESULT_BYTES,
   // Each item is judged for itself.
   anyText: true,
-  body: exchangeBody,
+  body: natsExchangeBody,
   answers: { 200: exchangedBody },
   async run(request) {
     const { said, commands, faults } = await carryOutExchange(request, () => claimUnwatched(request));

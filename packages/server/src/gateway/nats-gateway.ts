@@ -72,6 +72,8 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
   const inHand = createInHand(most);
   const waiting = createInHand(MOST_WAITING);
   const closing = new AbortController();
+  /** Questions for work that are open here, by who asked. */
+  const open = new Map<string, Set<AbortController>>();
   let isFull = false;
   let warnings = 0;
 
@@ -103,22 +105,40 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
     return sent.length === 0 ? reply : { ...reply, unheard: () => giveBack(sent) };
   };
 
-  /** A request that waits gives its place to others, and takes one among those that wait. */
-  const takeWaiting = ({ operation, request }: GatewayQuestion, place: Disposable): Disposable | undefined => {
-    if (operation !== "exchange" || exchangeWaitMs(request.body as ExchangeBody) === 0) return undefined;
+  const askerOf = ({ projectId, caller, body }: GatewayQuestion["request"]): string =>
+    [projectId, caller.targets?.[0], (body as ExchangeBody).holder].join(" ");
+
+  /** A request that waits gives its place to others, and takes one among those that wait, until it ends or its service leaves. */
+  const takeWaiting = ({ operation, request }: GatewayQuestion, place: Disposable) => {
+    const { holder, leaves } = request.body as ExchangeBody;
+    if (operation !== "exchange") return undefined;
+    if (leaves === true && holder !== undefined) for (const one of open.get(askerOf(request)) ?? []) one.abort();
+    if (exchangeWaitMs(request.body as ExchangeBody) === 0) return undefined;
     const [target = ""] = request.caller.targets ?? [];
     if (!waiting.admits(request.projectId, target)) throw overloaded();
     place[Symbol.dispose]();
-    return waiting.take(request.projectId, target, 0);
+    const taken = waiting.take(request.projectId, target, 0);
+    const asker = askerOf(request);
+    const left = new AbortController();
+    const own = open.get(asker) ?? new Set();
+    open.set(asker, own.add(left));
+    return {
+      signal: AbortSignal.any([closing.signal, left.signal]),
+      [Symbol.dispose]() {
+        taken[Symbol.dispose]();
+        own.delete(left);
+        if (own.size === 0) open.delete(asker);
+      },
+    };
   };
 
   const carryOut = async (inbound: InboundRequest, place: Disposable, translate: Translate): Promise<GivenReply> => {
     try {
       const question = readQuestion(translate(inbound));
       const { operation, request } = question;
-      using _waiting = takeWaiting(question, place);
+      using waits = takeWaiting(question, place);
       const asked: ServiceOperation = SERVICE_OPERATIONS[operation];
-      const answer = await asked.run({ engine, ...request, signal: closing.signal });
+      const answer = await asked.run({ engine, ...request, signal: waits?.signal ?? closing.signal });
       const [fault] = answer.faults ?? [];
       if (fault !== undefined) logFault(fault, inbound.subject);
       return answer.commands === undefined

@@ -15,7 +15,7 @@ import {
   MAX_CLAIM,
   waitSeconds,
 } from "../gateway/claim-calls.ts";
-import { carryOutExchange, exchangedBody, exchangeWaitMs } from "../gateway/exchange.ts";
+import { carryOutExchange, exchangeBody, exchangedBody, exchangeWaitMs } from "../gateway/exchange.ts";
 import { commandBody, commandShape } from "../gateway/lease-operations.ts";
 import { SERVICE_OPERATIONS } from "../gateway/service-operations.ts";
 import type { ServiceAnswer, ServiceOperation, ServiceRequest } from "../gateway/service-request.ts";
@@ -116,7 +116,7 @@ export const serviceRoutes: readonly Route[] = [
     gives: "served",
     summary: "Results, heartbeats, releases and parts of a tool service, and its request for work, in one.",
     answers: { 200: exchangedBody },
-    body: SERVICE_OPERATIONS.exchange.body,
+    body: exchangeBody,
     maxBytes: SERVICE_OPERATIONS.exchange.maxBytes,
     anyText: SERVICE_OPERATIONS.exchange.anyText,
     handle: async (call) => {
