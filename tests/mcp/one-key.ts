@@ -50,8 +50,8 @@ export const runOneKey = async (rounds: number): Promise<OneKeyReport> => {
     name: "count",
     description: "Counts its runs, and ends when its command was delivered again",
     parameters: { type: "object", properties: { round: { type: "string" } }, required: ["round"] } as const,
-    // Safe to repeat, so that nothing but the plane keeps it from running twice.
-    retry: "safe",
+    // Its service fetches commands; that of a tool that may run twice would wait at the gateway, and hear no command.
+    retry: "never",
     run: async ({ round }, { call }) => {
       runs.set(round, (runs.get(round) ?? 0) + 1);
       await until("the command was delivered again", () => copied.has(call.toolCallId));
