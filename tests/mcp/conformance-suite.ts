@@ -9,6 +9,7 @@ import { parse } from "yaml";
 
 const FOLDER = dirname(createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json"));
 const SUITE = join(FOLDER, "dist/index.js");
+const PATIENT = new URL("./patient-deadlines.ts", import.meta.url).href;
 
 /** A machine that does ten things at once is slow, not wrong. */
 const SCENARIO_MS = "120000";
@@ -44,7 +45,9 @@ const readRun = (out: string): ReadonlyMap<string, readonly string[]> =>
 export const runSuite = async (side: "server" | "client", args: readonly string[]): Promise<SuiteRun> => {
   const out = mkdtempSync(join(tmpdir(), "toolplane-conformance-"));
   try {
-    const child = spawn(process.execPath, [SUITE, side, ...args, "-o", out], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, ["--import", PATIENT, SUITE, side, ...args, "-o", out], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let said = "";
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk: Buffer) => {
