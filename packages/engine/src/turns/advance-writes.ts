@@ -15,6 +15,7 @@ import type { LiveRow } from "./plan-advance.ts";
 import { type EndingRow, planEnd } from "./plan-end.ts";
 import { headInTurn, inboxChange } from "./plan-head.ts";
 import { type Resume, resumeDeadline, type WaitedCall } from "./plan-resume.ts";
+import { stepOf } from "./step-row.ts";
 import type { TurnEnd, TurnKind, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import { contextOfTurn, type HeadRow, parseDocument, type TurnRow } from "./turn-row.ts";
@@ -84,23 +85,15 @@ const completeStep = (
   if (first === undefined) return;
   const { turn, writes } = ledger;
   const results = calls.flatMap(({ result_card_id }) => result_card_id ?? []);
-  writes.steps.push({
-    projectId: turn.project_id,
-    agentId: turn.agent_id,
-    stepId: first.step_id,
-    agentTurnId: turn.agent_turn_id,
-    channelId: turn.channel_id,
-    parentStepId: turn.parent_step_id,
-    traceId: turn.trace_id,
-    status: failed === undefined ? "completed" : "failed",
-    toolCallIds: null,
-    newCardIds: JSON.stringify(results),
-    error: failed ?? null,
-    metadata: null,
-    requestHash: null,
-    outcome: null,
-    ended: true,
-  });
+  writes.steps.push(
+    stepOf(turn, {
+      stepId: first.step_id,
+      status: failed === undefined ? "completed" : "failed",
+      newCardIds: JSON.stringify(results),
+      error: failed ?? null,
+      ended: true,
+    }),
+  );
   const metadata: JsonObject | undefined =
     first.step_metadata === null || Object.keys(first.step_metadata).length === 0 ? undefined : first.step_metadata;
   writes.messages.push(

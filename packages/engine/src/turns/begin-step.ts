@@ -5,6 +5,7 @@
 import { claimLost, holdWork } from "./claimed-work.ts";
 import { announce, createHeadCoalescer, meansOf, type TurnDeps } from "./held-heads.ts";
 import { mergeWrites } from "./ledger.ts";
+import { stepOf } from "./step-row.ts";
 import type { AgentKey, Work } from "./turn.ts";
 import type { TurnMeans } from "./turn-event.ts";
 import { stepEvent } from "./turn-messages.ts";
@@ -19,23 +20,7 @@ interface BeginItem extends AgentKey {
 
 /** The row of a step that begins, and its event. */
 export const beginStep = (writes: TurnWrites, turn: TurnRow, epoch: number, stepId: string, means: TurnMeans): void => {
-  writes.steps.push({
-    projectId: turn.project_id,
-    agentId: turn.agent_id,
-    stepId,
-    agentTurnId: turn.agent_turn_id,
-    channelId: turn.channel_id,
-    parentStepId: turn.parent_step_id,
-    traceId: turn.trace_id,
-    status: "started",
-    toolCallIds: null,
-    newCardIds: null,
-    error: null,
-    metadata: null,
-    requestHash: null,
-    outcome: null,
-    ended: false,
-  });
+  writes.steps.push(stepOf(turn, { stepId, status: "started", ended: false }));
   writes.messages.push(stepEvent(turn, epoch, { stepId, phase: "started" }, means));
 };
 

@@ -20,6 +20,7 @@ import { closeLedger, type Ledger, type LedgerMeans, mergeWrites, openLedger, sa
 import { planDispatch } from "./plan-dispatch.ts";
 import { type EndingRow, planEnd } from "./plan-end.ts";
 import { planResume, type WaitedCall } from "./plan-resume.ts";
+import { stepOf } from "./step-row.ts";
 import { type EndedKey, stopStepIdOf, type TurnEnd } from "./turn.ts";
 import { stateEvent, stepEvent, wakeupOf } from "./turn-messages.ts";
 import { chainOfHead, chainOfTurn, contextOfTurn, type HeadRow, type QueuedRow, type TurnRow } from "./turn-row.ts";
@@ -53,23 +54,15 @@ export interface EndDeps extends TurnDeps {
 /** What the stop wrote belongs to a step: the one that it broke off has ended with the cards it had. */
 const endStopStep = (ledger: Ledger, stepId: string, error: string, epoch: number, means: LedgerMeans): void => {
   const { turn, writes, said } = ledger;
-  writes.steps.push({
-    projectId: turn.project_id,
-    agentId: turn.agent_id,
-    stepId,
-    agentTurnId: turn.agent_turn_id,
-    channelId: turn.channel_id,
-    parentStepId: turn.parent_step_id,
-    traceId: turn.trace_id,
-    status: "failed",
-    toolCallIds: null,
-    newCardIds: JSON.stringify(said),
-    error,
-    metadata: null,
-    requestHash: null,
-    outcome: null,
-    ended: true,
-  });
+  writes.steps.push(
+    stepOf(turn, {
+      stepId,
+      status: "failed",
+      newCardIds: JSON.stringify(said),
+      error,
+      ended: true,
+    }),
+  );
   const event = { stepId, phase: "failed" as const, metadata: { error }, newCardIds: [...said] };
   writes.messages.push(stepEvent(turn, epoch, event, means));
 };

@@ -17,6 +17,7 @@ import { planDispatch } from "./plan-dispatch.ts";
 import { type Ending, type EndingRow, planEnd } from "./plan-end.ts";
 import { headIdle, inboxChange } from "./plan-head.ts";
 import { isCall } from "./plan-step.ts";
+import { stepOf } from "./step-row.ts";
 import { inboxNotEmpty, readGuards } from "./terminal-guard.ts";
 import type { AgentKey, EndedKey, EndNews, TurnEnd, TurnFinish, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
@@ -124,23 +125,16 @@ export const createFinish = (deps: FinishDeps) => {
     const { turn } = ledger;
     const failed = end.status !== "success";
     const metadata = end.metadata === undefined ? undefined : storableJson(end.metadata);
-    ledger.writes.steps.push({
-      projectId: turn.project_id,
-      agentId: turn.agent_id,
-      stepId: end.stepId,
-      agentTurnId: turn.agent_turn_id,
-      channelId: turn.channel_id,
-      parentStepId: turn.parent_step_id,
-      traceId: turn.trace_id,
-      status: failed ? "failed" : "completed",
-      toolCallIds: null,
-      newCardIds: JSON.stringify(ledger.said),
-      error: failed ? errorText(end.error ?? end.errorCode ?? end.status) : null,
-      metadata: metadata ?? null,
-      requestHash: null,
-      outcome: null,
-      ended: true,
-    });
+    ledger.writes.steps.push(
+      stepOf(turn, {
+        stepId: end.stepId,
+        status: failed ? "failed" : "completed",
+        newCardIds: JSON.stringify(ledger.said),
+        error: failed ? errorText(end.error ?? end.errorCode ?? end.status) : null,
+        metadata: metadata ?? null,
+        ended: true,
+      }),
+    );
     ledger.writes.messages.push(
       stepEvent(
         turn,

@@ -9,6 +9,7 @@ import { headInTurn, inboxChange, turnGoesOn } from "./plan-head.ts";
 import { resumeDeadline } from "./plan-resume.ts";
 import type { PlannedStep } from "./plan-step.ts";
 import { storedOutcome } from "./step-outcome.ts";
+import { stepOf } from "./step-row.ts";
 import type { CommittedStep, StepCommit, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
 import type { StepWrite } from "./turn-write-rows.sql.ts";
@@ -26,26 +27,17 @@ const stepRow = (
   done: CommittedStep,
   planned: PlannedStep,
   hash: string,
-): StepWrite => {
-  const { turn } = ledger;
-  return {
-    projectId: turn.project_id,
-    agentId: turn.agent_id,
+): StepWrite =>
+  stepOf(ledger.turn, {
     stepId: step.stepId,
-    agentTurnId: turn.agent_turn_id,
-    channelId: turn.channel_id,
-    parentStepId: turn.parent_step_id,
-    traceId: turn.trace_id,
     status: done.next === "suspended" ? "suspended" : "completed",
     toolCallIds: JSON.stringify(planned.rows.map(({ row }) => row.toolCallId)),
     newCardIds: JSON.stringify(ledger.said),
-    error: null,
     metadata: step.metadata === undefined ? null : storableJson(step.metadata),
     requestHash: hash,
     outcome: storedOutcome(done),
     ended: done.next === "running",
-  };
-};
+  });
 
 /** For a plain service the time counts from the dispatch, for any other from its lease. */
 const secondsAtMost = ({ plain, timeoutSeconds, queueTimeoutSeconds }: DispatchRow): number =>
