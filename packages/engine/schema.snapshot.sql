@@ -512,9 +512,11 @@ create table state.dead_letters (
   created_at timestamp with time zone not null default now(),
   replayed_at timestamp with time zone,
   replayed_as text collate "C",
+  lost_id text collate "C",
   constraint dead_letters_pkey PRIMARY KEY (project_id, dead_letter_id),
   constraint dead_letters_kind_check CHECK ((kind = ANY (ARRAY['call'::text, 'message'::text])))
 );
+CREATE UNIQUE INDEX dead_letters_lost ON state.dead_letters USING btree (project_id, lost_id) WHERE (lost_id IS NOT NULL);
 CREATE INDEX dead_letters_of_call ON state.dead_letters USING btree (project_id, tool_call_id) WHERE (tool_call_id IS NOT NULL);
 grant delete, insert, select, update on state.dead_letters to toolplane_engine;
 grant select on state.dead_letters to toolplane_reader;

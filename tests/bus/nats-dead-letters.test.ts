@@ -58,6 +58,25 @@ describe("a dead letter that cannot be kept", () => {
   });
 });
 
+test("[BUS-9] a letter that takes longer to keep than its message is held comes again under the same id", async () => {
+  const tries = createCollector<LostMessage>();
+  const kept = Promise.withResolvers<void>();
+  const { bus } = await harness.start({
+    bury: (lost) => {
+      tries.push(lost);
+      return tries.items.length === 1 ? kept.promise : Promise.resolve();
+    },
+  });
+  await bus.consume({ ...durableOf("slow"), category: "cmd", ackWaitMs: 200, maxInFlight: 2 }, (delivery) =>
+    delivery.term("not wanted"),
+  );
+  await bus.publish([{ subject: subjectOf("slow"), headers: {}, payload: "deadly" }]);
+  const [first, second] = await tries.until(2);
+  kept.resolve();
+  expect(first?.lostId).toMatch(/./);
+  expect(second?.lostId).toBe(first?.lostId);
+});
+
 const LINE = "NATS/1.0\r\n";
 const big = "x".repeat(70_000);
 const GARBAGE: readonly (readonly [string, Partial<RawMessage>, string, string])[] = [

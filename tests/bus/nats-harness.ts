@@ -38,7 +38,7 @@ export const openNatsHarness = async (given?: TestNats): Promise<NatsHarness> =>
     const { log = silentLog, connection = {}, ...rest } = options;
     const link = await openNatsLink({ url: server.url, name: "test", ...connection }, { log });
     const bury = (message: LostMessage): Promise<void> => {
-      lost.push(message);
+      if (lost.every(({ lostId }) => lostId !== message.lostId)) lost.push(message);
       return Promise.resolve();
     };
     const bus = createNatsBus({ link, log, bury, ...rest });

@@ -1,7 +1,7 @@
 // Programs that tests run for real: guarded, so that none outlives the test run, with all their output kept for the test.
 
 import { type ExitStatus, type GuardedProcess, spawnGuarded } from "@toolplane/processes";
-import { ToolplaneError } from "@toolplane/protocol";
+import { watchOutput } from "@toolplane/testkit";
 
 export interface ProgramOptions {
   readonly cwd: string;
@@ -44,24 +44,20 @@ export const startProgram = async (argv: readonly string[], options: ProgramOpti
     stdio: [options.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     graceMs: 30_000,
   });
-  let [out, err, over] = ["", "", false];
-  const watchers = new Set<() => void>();
-  const heard = (): void => {
-    for (const look of watchers) look();
-  };
+  let [out, err] = ["", ""];
+  const watch = watchOutput(() => `${out}\n${err}`);
   child.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
     out += text;
-    heard();
+    watch.heard();
   });
   child.child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     err += text;
-    heard();
+    watch.heard();
   });
   // `close`, not `exit`: the last words are still in the pipe when the process is gone.
   const closed = new Promise<void>((resolve) => child.child.once("close", () => resolve()));
   const ended = Promise.all([child.ended, closed]).then(([status]) => {
-    over = true;
-    heard();
+    watch.over();
     return status;
   });
   if (options.stdin !== undefined) child.child.stdin?.end(options.stdin);
@@ -73,24 +69,7 @@ export const startProgram = async (argv: readonly string[], options: ProgramOpti
     signal: (signal) => {
       process.kill(child.pid, signal);
     },
-    until: (what, found, timeoutMs = DEFAULT_TIMEOUT_MS) =>
-      new Promise((resolve, reject) => {
-        const finish = (settle: () => void): void => {
-          clearTimeout(timer);
-          watchers.delete(look);
-          settle();
-        };
-        const fail = (why: string): void =>
-          finish(() => reject(new ToolplaneError("tool_timeout", `${why} ${what}; it said:\n${out}\n${err}`)));
-        const look = (): void => {
-          const value = found(out, err);
-          if (value !== undefined) finish(() => resolve(value));
-          else if (over) fail("the program ended without");
-        };
-        const timer = setTimeout(() => fail(`waited ${timeoutMs} ms for`), timeoutMs);
-        watchers.add(look);
-        look();
-      }),
+    until: (what, found, timeoutMs = DEFAULT_TIMEOUT_MS) => watch.until(what, () => found(out, err), timeoutMs),
     [Symbol.asyncDispose]: async () => {
       await child.end();
       await ended;

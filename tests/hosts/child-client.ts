@@ -2,7 +2,7 @@
 
 import { type ExitStatus, spawnGuarded } from "@toolplane/processes";
 import { ToolplaneError } from "@toolplane/protocol";
-import { programEnv } from "@toolplane/testkit";
+import { programEnv, watchOutput } from "@toolplane/testkit";
 import { type Answer, type ChildHost, ROOT } from "./child-hosts.ts";
 
 export interface HostClient extends AsyncDisposable {
@@ -54,19 +54,15 @@ export const startClient = async (argv: readonly string[]): Promise<HostClient> 
   const { stdin, stdout, stderr } = guarded.child;
   if (stdin === null || stdout === null || stderr === null) throw new ToolplaneError("internal_error", "no pipes");
   const lines: Answer[] = [];
-  const watchers = new Set<() => void>();
   let pieces: string[] = [];
   let errors = "";
-  let over = false;
   let count = 0;
   let unsent = 0;
   const nextId = (): string => {
     count += 1;
     return `q${count}`;
   };
-  const heard = (): void => {
-    for (const look of [...watchers]) look();
-  };
+  const watch = watchOutput(() => `${JSON.stringify(lines.slice(-5)).slice(0, 2000)} ${errors}`);
   stdout.setEncoding("utf8").on("data", (text: string) => {
     const parts = text.split("\n");
     pieces.push(parts[0] ?? "");
@@ -74,40 +70,19 @@ export const startClient = async (argv: readonly string[]): Promise<HostClient> 
       lines.push(JSON.parse(pieces.join("")) as Answer);
       pieces = [part];
     }
-    heard();
+    watch.heard();
   });
   stderr.setEncoding("utf8").on("data", (text: string) => {
     errors += text;
-    heard();
+    watch.heard();
   });
   stdin.on("error", () => {});
   guarded.child.once("close", () => {
-    over = true;
-    heard();
+    watch.over();
   });
 
   const until = <T>(found: (seen: readonly Answer[], err: string) => T | undefined): Promise<T> =>
-    new Promise((resolve, reject) => {
-      const finish = (settle: () => void): void => {
-        clearTimeout(timer);
-        watchers.delete(look);
-        settle();
-      };
-      const fail = (why: string): void =>
-        finish(() =>
-          reject(
-            new ToolplaneError("internal_error", `${why}: ${JSON.stringify(lines.slice(-5)).slice(0, 2000)} ${errors}`),
-          ),
-        );
-      const look = (): void => {
-        const value = found(lines, errors);
-        if (value !== undefined) finish(() => resolve(value));
-        else if (over) fail("the host ended first");
-      };
-      const timer = setTimeout(() => fail("it did not happen"), PATIENCE_MS);
-      watchers.add(look);
-      look();
-    });
+    watch.until("what the test looks for", () => found(lines, errors), PATIENCE_MS);
 
   const client: HostClient = {
     pid: guarded.pid,

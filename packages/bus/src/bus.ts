@@ -164,6 +164,8 @@ export interface CarrierBus extends Bus {
 
 /** A message the bus gives up: who keeps dead letters is told before the message is gone. */
 export interface LostMessage extends BusMessage {
+  /** The same for every delivery of one message to one durable: a letter that is kept twice is one letter (B9). */
+  readonly lostId: string;
   readonly durable: string;
   readonly code: "max_deliver" | "terminated";
   readonly reason: string;

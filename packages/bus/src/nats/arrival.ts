@@ -11,7 +11,7 @@ import { messageIdOnWire } from "./publisher.ts";
 import { readMessage, showBytes } from "./wire-message.ts";
 
 export type Arrival =
-  | { readonly kind: "message"; readonly message: BusMessage; readonly attempt: number }
+  | { readonly kind: "message"; readonly message: BusMessage; readonly attempt: number; readonly lostId: string }
   | { readonly kind: "lost"; readonly lost: LostMessage; readonly attempt: number }
   | { readonly kind: "nobody's"; readonly attempt: number };
 
@@ -30,12 +30,14 @@ const shownId = (wireId: string | undefined, ours: string): string | undefined =
   wireId?.startsWith(ours) ? wireId.slice(ours.length) : wireId;
 
 export const readArrival = (raw: Msg, { durable, maxDeliver }: ArrivalPlan): Arrival => {
-  const attempt = tryParseDeliveryInfo(raw.reply ?? "")?.attempt ?? 1;
+  const info = tryParseDeliveryInfo(raw.reply ?? "");
+  const attempt = info?.attempt ?? 1;
+  const lostId = `${durable}.${info?.origin ?? raw.reply ?? raw.subject}`;
   const subject = tryParseSubject(raw.subject);
   if (subject === undefined) return { kind: "nobody's", attempt };
   const lose = (message: BusMessage, code: LostMessage["code"], reason: string, attempts: number): Arrival => ({
     kind: "lost",
-    lost: { ...message, durable, code, reason, attempts },
+    lost: { ...message, lostId, durable, code, reason, attempts },
     attempt,
   });
   const read = readMessage(raw);
@@ -47,5 +49,5 @@ export const readArrival = (raw: Msg, { durable, maxDeliver }: ArrivalPlan): Arr
   const messageId = shownId(read.messageId, messageIdOnWire(subject, ""));
   const message = { subject: raw.subject, headers: read.headers, payload: read.payload, messageId };
   if (attempt > maxDeliver) return lose(message, "max_deliver", EXHAUSTED, maxDeliver);
-  return { kind: "message", message, attempt };
+  return { kind: "message", message, attempt, lostId };
 };

@@ -5,7 +5,8 @@
 export interface DeliveryInfo {
   /** How often the server has delivered this message to this durable, this time included. */
   readonly attempt: number;
-  readonly sequence: number;
+  /** Its stream, its place in it and when it was stored: the same each time it is delivered, another in a stream made anew. */
+  readonly origin: string;
 }
 
 const SHORT = { tokens: 9, attempt: 4 } as const;
@@ -18,6 +19,9 @@ export const tryParseDeliveryInfo = (reply: string): DeliveryInfo | undefined =>
   const form = tokens.length === SHORT.tokens ? SHORT : tokens.length >= LONG.tokens ? LONG : undefined;
   if (form === undefined) return undefined;
   const attempt = Number(tokens[form.attempt]);
-  const sequence = Number(tokens[form.attempt + 1]);
-  return Number.isInteger(attempt) && attempt > 0 && Number.isInteger(sequence) ? { attempt, sequence } : undefined;
+  const [stream, sequence, time] = [tokens[form.attempt - 2], tokens[form.attempt + 1], tokens[form.attempt + 3]];
+  const origin = `${stream}.${sequence}.${time}`;
+  return Number.isInteger(attempt) && attempt > 0 && Number.isInteger(Number(sequence))
+    ? { attempt, origin }
+    : undefined;
 };

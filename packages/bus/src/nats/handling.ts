@@ -1,5 +1,6 @@
 // One delivery in a handler. The first settlement counts, and later ones wait for it and do nothing (B7). A settlement that was
-// not confirmed does not count and may be tried again. A dead letter is stored before its message is removed.
+// not confirmed does not count and may be tried again. A dead letter is stored before its message is removed;
+// if that takes longer than the message is held, it comes again and is stored under the same id.
 
 import { type Backoff, backoff, isToolplaneError, storableText } from "@toolplane/protocol";
 import type { BusMessage, Delivery, DeliveryHandler, LostMessage } from "../bus.ts";
@@ -65,10 +66,15 @@ export const loseMessage = async (deps: HandlingDeps, losing: Losing): Promise<v
 export const createHandling = (
   deps: HandlingDeps,
   plan: HandlingPlan,
-  arrived: { readonly message: BusMessage; readonly attempt: number; readonly answer: Answer },
+  arrived: {
+    readonly message: BusMessage;
+    readonly attempt: number;
+    readonly lostId: string;
+    readonly answer: Answer;
+  },
 ): Handling => {
   const { counters, log } = deps;
-  const { message, attempt, answer } = arrived;
+  const { message, attempt, lostId, answer } = arrived;
   let settled: Promise<void> | undefined;
 
   const settleOnce = (say: () => Promise<void>): Promise<void> => {
@@ -87,7 +93,11 @@ export const createHandling = (
 
   const giveUp = (code: LostMessage["code"], reason: string): Promise<void> =>
     settleOnce(() =>
-      buryLost(deps, { lost: { ...message, durable: plan.durable, code, reason, attempts: attempt }, answer, attempt }),
+      buryLost(deps, {
+        lost: { ...message, lostId, durable: plan.durable, code, reason, attempts: attempt },
+        answer,
+        attempt,
+      }),
     );
 
   const nak = (delayMs: number): Promise<void> => {
