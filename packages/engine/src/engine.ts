@@ -176,6 +176,8 @@ export interface Engine {
 // service is noticed while its caller still waits; heartbeats come three times as often.
 const LEASE_SECONDS = 15;
 const MAX_ATTEMPTS = 5;
+/** Longer than a living service pauses before it tries again to reach the plane. */
+const LONGEST_GRACE_SECONDS = 15;
 // Children of a batch that are made or stopped at once, if that leaves half of the connections to others.
 const BATCH_CHILDREN_AT_ONCE = 8;
 const STUCK_AFTER_MS = 30_000;
@@ -270,7 +272,11 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const expire = createExpire({
     ...ground,
     settlements,
-    policy: { maxAttempts: options.maxAttempts ?? MAX_ATTEMPTS, republishSeconds },
+    policy: {
+      maxAttempts: options.maxAttempts ?? MAX_ATTEMPTS,
+      republishSeconds,
+      graceSeconds: Math.min(leaseSeconds, LONGEST_GRACE_SECONDS),
+    },
   });
   const stuck = () => stuckMessages({ db, carrier: carriedBy, olderThanMs: STUCK_AFTER_MS });
 

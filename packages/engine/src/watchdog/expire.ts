@@ -40,6 +40,10 @@ interface DueRow extends FactRow {
   readonly queue_over: boolean;
   readonly run_over: boolean;
   readonly lease_over: boolean;
+  readonly lapses_first: boolean;
+  readonly lapses: number;
+  readonly age_seconds: number;
+  readonly put_off: boolean;
   readonly out_of_queue: boolean;
   readonly tool_active: boolean;
   /** Where the line goes on behind what this sweep looked at. */
@@ -94,15 +98,26 @@ const dueOf = (row: DueRow): DueCall => ({
   queueOver: row.queue_over,
   runOver: row.run_over,
   leaseOver: row.lease_over,
+  lapsesFirst: row.lapses_first,
+  lapses: row.lapses,
+  ageSeconds: row.age_seconds,
+  putOff: row.put_off,
   outOfQueue: row.out_of_queue,
   toolActive: row.tool_active,
 });
 
-export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Sweep>) => {
+/** `watchedSeconds`: how long the caller has looked without a pause; for ever, if it does not say. */
+export type Expire = (limit: number, watchedSeconds?: number) => Promise<Sweep>;
+
+export const createExpire = (deps: ExpireDeps): Expire => {
   const { faults, ids, policy } = deps;
 
-  const decide = async (tx: Queryer, rows: readonly DueRow[]): Promise<Decided[]> => {
-    const calls = rows.map((row) => ({ row, facts: factsOf(row), expiry: planExpiry(dueOf(row), policy) }));
+  const decide = async (tx: Queryer, rows: readonly DueRow[], watchedSeconds: number): Promise<Decided[]> => {
+    const calls = rows.map((row) => ({
+      row,
+      facts: factsOf(row),
+      expiry: planExpiry(dueOf(row), policy, watchedSeconds),
+    }));
     const ended = calls.filter(({ expiry, row }) => expiry.act === "settle" || row.lease_over);
     const candidates = await readCandidates(
       tx,
@@ -203,13 +218,16 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
     if (deps.policy.republishSeconds !== null && requeued.length > 0) deps.doorbell.ring("messages");
   };
 
-  const sweepOnce = async (read: (tx: Queryer) => Promise<readonly DueRow[]>): Promise<Sweep> => {
+  const sweepOnce = async (
+    watchedSeconds: number,
+    read: (tx: Queryer) => Promise<readonly DueRow[]>,
+  ): Promise<Sweep> => {
     let decided: Decided[] = [];
     const sweep = await deps.db.transaction(async (tx) => {
       const rows = await read(tx);
       if (rows.length === 0) return NOTHING;
       await faults.at("expire:after-read");
-      decided = await decide(tx, rows);
+      decided = await decide(tx, rows, watchedSeconds);
       const done = await write(tx, decided);
       await faults.at("expire:before-commit");
       return done;
@@ -222,13 +240,15 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
   };
 
   /** One by one: a call that cannot be ended waits for a person, and does not hold up others (I1). */
-  const sweepSingly = async (limit: number, behind: string): Promise<Sweep> => {
+  const sweepSingly = async (limit: number, watchedSeconds: number, behind: string): Promise<Sweep> => {
     let total = NOTHING;
     const rows = await deps.db.query<Pick<DueRow, "project_id" | "tool_call_id">>(READ_DUE_KEYS, [limit, behind]);
     for (const row of rows) {
       const key = { projectId: row.project_id, toolCallId: row.tool_call_id };
       try {
-        const sweep = await sweepOnce((tx) => tx.query<DueRow>(READ_DUE_CALL, [key.projectId, key.toolCallId]));
+        const sweep = await sweepOnce(watchedSeconds, (tx) =>
+          tx.query<DueRow>(READ_DUE_CALL, [key.projectId, key.toolCallId]),
+        );
         total = add(total, sweep);
       } catch (error) {
         if (isAway(error)) throw error;
@@ -242,25 +262,25 @@ export const createExpire = (deps: ExpireDeps): ((limit: number) => Promise<Swee
 
   let lineEnd = LINE_START;
 
-  const sweepBehind = async (limit: number, behind: string): Promise<Sweep> => {
+  const sweepBehind = async (limit: number, watchedSeconds: number, behind: string): Promise<Sweep> => {
     lineEnd = LINE_START;
     try {
-      return await sweepOnce(async (tx) => {
+      return await sweepOnce(watchedSeconds, async (tx) => {
         const rows = await tx.query<DueRow>(READ_DUE, [limit, behind]);
         lineEnd = rows[0]?.line_end ?? LINE_START;
         return rows;
       });
     } catch (error) {
       if (isAway(error)) throw error;
-      return sweepSingly(limit, behind);
+      return sweepSingly(limit, watchedSeconds, behind);
     }
   };
 
-  return async (limit) => {
+  return async (limit, watchedSeconds = Number.POSITIVE_INFINITY) => {
     const behind = lineEnd;
-    const sweep = await sweepBehind(limit, behind);
+    const sweep = await sweepBehind(limit, watchedSeconds, behind);
     // The rest of the line was short: its beginning may be long.
     if (sweep.looked >= limit || behind === LINE_START) return sweep;
-    return add(sweep, await sweepBehind(limit, LINE_START));
+    return add(sweep, await sweepBehind(limit, watchedSeconds, LINE_START));
   };
 };

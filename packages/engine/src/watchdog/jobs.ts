@@ -7,11 +7,12 @@ import type { Ground } from "../ports/ground.ts";
 import type { Forgotten, RetentionPolicy } from "../retention/retention.ts";
 import type { TendTurns } from "../turns/tend-turns.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
-import type { Sweep } from "./expire.ts";
+import type { Expire } from "./expire.ts";
 import type { WatchdogJob } from "./watchdog.ts";
+import { createWatched } from "./watched.ts";
 
-export interface JobsDeps extends Pick<Ground, "db" | "doorbell" | "faults" | "log"> {
-  readonly expire: (limit: number) => Promise<Sweep>;
+export interface JobsDeps extends Pick<Ground, "db" | "doorbell" | "faults" | "log" | "clock"> {
+  readonly expire: Expire;
   readonly batches: Pick<Batches, "sweep">;
   readonly turns: { readonly tend: TendTurns };
   /** How many calls are open, for limits. */
@@ -43,8 +44,17 @@ const isFull = ({ looked }: { readonly looked: number }): boolean => looked === 
 
 export const createJobs = (deps: JobsDeps): readonly WatchdogJob[] => {
   const { db, doorbell, faults, log, expire, batches, turns, stuck, webhooks, retain, retention, carriedBy } = deps;
+  const watched = createWatched(deps.clock);
   return [
-    { name: "expire", everyMs: EXPIRE_EVERY_MS, run: async () => (await expire(SWEEP_LIMIT)).looked >= SWEEP_LIMIT },
+    {
+      name: "expire",
+      everyMs: EXPIRE_EVERY_MS,
+      run: async () => {
+        const { looked } = await expire(SWEEP_LIMIT, watched.seconds());
+        watched.looked();
+        return looked >= SWEEP_LIMIT;
+      },
+    },
     {
       name: "batches",
       everyMs: BATCHES_EVERY_MS,

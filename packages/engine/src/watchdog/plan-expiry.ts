@@ -12,8 +12,13 @@
 // | queued, for later | -               | -          | its time has come: into the lane of its agent                      |
 // | queued (plain)    | -               | -          | its command is published once, never again                         |
 // | running           | run deadline    | -          | timeout, tool_timeout                                              |
-// | running           | lease           | retry safe | offered again with backoff; after the last attempt a dead letter   |
+// | running           | lease           | retry safe | offered again with backoff; after the last loss a dead letter      |
 // | running           | lease           | not safe   | failed, outcome_unknown; a dead letter: a person must look         |
+//
+// A lease that passed before the run deadline counts, also when both have passed: nobody looked in between, and the service had
+// fallen silent while it had time.
+// Calls that were started before this process looked are not ended at once when it comes back, so that services can say first what
+// became of them.
 
 import { type Backoff, backoff, type ResultStatus, ToolplaneError } from "@toolplane/protocol";
 
@@ -32,14 +37,24 @@ export interface DueCall {
   readonly queueOver: boolean;
   readonly runOver: boolean;
   readonly leaseOver: boolean;
+  /** Its lease ends before its run deadline, or did. */
+  readonly lapsesFirst: boolean;
+  /** How often a service lost it before. */
+  readonly lapses: number;
+  /** Since it was started, or made if no service leases it. */
+  readonly ageSeconds: number;
+  /** It was put off once already. */
+  readonly putOff: boolean;
   /** Its tool was paused. */
   readonly outOfQueue: boolean;
   readonly toolActive: boolean;
 }
 
 export interface ExpiryPolicy {
-  /** How often a safe tool may lose its holder before the call is given up. */
+  /** How often a safe call may lose its holder before it is given up. */
   readonly maxAttempts: number;
+  /** How long services have to speak when this process was away. */
+  readonly graceSeconds: number;
   /** Seconds until an unleased command is published again; null on the postgres bus. */
   readonly republishSeconds: number | null;
 }
@@ -100,7 +115,7 @@ const expireQueued = (call: DueCall, policy: ExpiryPolicy): Expiry => {
 };
 
 const expireRunning = (call: DueCall, policy: ExpiryPolicy): Expiry => {
-  if (call.runOver) return timedOut(call);
+  if (call.runOver && !call.lapsesFirst) return timedOut(call);
   if (!call.leaseOver) return { act: "postpone", seconds: 1 };
   // Not in the message: a model reads it as the plane's own words, and the name is the service's choice.
   const holder = call.leaseHolder ?? "unknown";
@@ -112,8 +127,9 @@ const expireRunning = (call: DueCall, policy: ExpiryPolicy): Expiry => {
       true,
     );
   }
-  if (call.attempts >= policy.maxAttempts) {
-    const message = `${call.toolName} lost its service ${call.attempts} times`;
+  const losses = call.lapses + 1;
+  if (losses >= policy.maxAttempts) {
+    const message = `${call.toolName} lost its service ${losses} times`;
     return settle(
       "failed",
       new ToolplaneError("upstream_unavailable", message, { detail: { holder, attempts: call.attempts } }),
@@ -123,13 +139,20 @@ const expireRunning = (call: DueCall, policy: ExpiryPolicy): Expiry => {
   const recheckSeconds = republishAfter(call, policy);
   return {
     act: "requeue",
-    delaySeconds: backoff(RETRY_SECONDS, call.attempts),
+    delaySeconds: backoff(RETRY_SECONDS, losses),
     recheckSeconds,
     publish: recheckSeconds !== null,
   };
 };
 
-export const planExpiry = (call: DueCall, policy: ExpiryPolicy): Expiry => {
+/** It was started before this process looked, and its service may not have been able to speak since. */
+const isUnheard = (call: DueCall, watchedSeconds: number): boolean =>
+  (call.leaseOver || call.runOver) && !call.putOff && call.ageSeconds > watchedSeconds;
+
+/** `watchedSeconds`: how long this process has looked without a pause. */
+export const planExpiry = (call: DueCall, policy: ExpiryPolicy, watchedSeconds: number): Expiry => {
+  const graceSeconds = policy.graceSeconds - watchedSeconds;
+  if (graceSeconds > 0 && isUnheard(call, watchedSeconds)) return { act: "postpone", seconds: graceSeconds };
   switch (call.status) {
     case "running":
       return expireRunning(call, policy);

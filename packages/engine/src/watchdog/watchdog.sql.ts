@@ -38,6 +38,11 @@ select ${FACT_COLUMNS}, c.status, c.attempts, c.publishes, c.lease_id, c.lease_h
        c.queue_deadline <= now() as queue_over,
        coalesce(c.run_deadline <= now(), false) as run_over,
        coalesce(c.lease_expires_at <= now(), false) as lease_over,
+       coalesce(c.lease_expires_at < c.run_deadline, false) as lapses_first,
+       (select count(*)::int from state.call_leases l
+         where l.project_id = any (array[c.project_id]) and l.tool_call_id = c.tool_call_id and l.ended = 'lapsed') as lapses,
+       extract(epoch from now() - coalesce(c.started_at, c.created_at))::float8 as age_seconds,
+       coalesce(c.due_at > least(c.lease_expires_at, c.run_deadline), false) as put_off,
        c.available_at = 'infinity' as out_of_queue,
        coalesce(t.status = 'active', true) as tool_active
   from ${calls} c

@@ -9,7 +9,7 @@ import type { Patience } from "./gateway.ts";
 export const RETRY_AFTER_DETAIL = "retry_after_seconds";
 
 /** The first wait is short because most failures are a restart or a dropped connection. */
-const GATEWAY_BACKOFF: Backoff = { first: 200, longest: 10_000 };
+const GATEWAY_BACKOFF: Backoff = { first: 200, longest: 5_000 };
 
 /** A server that asks for more is asked again anyway: leases do not last longer. */
 const MAX_RETRY_AFTER_MS = 60_000;

@@ -51,6 +51,12 @@ with open as (update state.live_calls set tool_call_id = '0002' || substr(tool_c
 update state.live_calls set lease_expires_at = now() - interval '1 second', due_at = now() - interval '1 second'
  where tool_call_id = $1 and status = 'running'`,
   lapseLeases: "update state.live_calls set lease_expires_at = now() - interval '1 s', due_at = now() - interval '1 s'",
+  /** So many seconds pass for running calls while nobody looks at them. $1 seconds. */
+  passForRunning: `
+update state.live_calls
+   set lease_expires_at = lease_expires_at - make_interval(secs => $1::float8), run_deadline = run_deadline - make_interval(secs => $1::float8),
+       due_at = due_at - make_interval(secs => $1::float8)
+ where status = 'running'`,
   loseResultCards: "delete from cards.cards where type = 'tool.result'",
   markSent: "update state.live_calls set publishes = 1 where tool_call_id = $1",
   putOffCalls: "update state.live_calls set available_at = 'infinity', due_at = now()",
