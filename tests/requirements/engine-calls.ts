@@ -86,7 +86,12 @@ export const rules = [
   { id: "UTP-W41", source: "utp 15", part: "engine", text: "A refused step writes nothing." },
   { id: "ENG-bad-names", source: "issue bad input", part: "engine", text: "Names with a NUL, pages of no size and tokens of no role are the caller's mistake and change nothing." },
   { id: "ENG-expiry-isolated", source: "architecture I1", part: "engine", text: "A due call that cannot be ended is put off and logged; it keeps no other from ending." },
-  { id: "ENG-expiry-outage", source: "architecture I1", part: "engine", text: "A service that fell silent before its time was up is not slow: a call whose lease and deadline both passed while nobody looked lost its service. A process that was away, or whose database was, gives services time to speak before it ends the calls that fell due meanwhile." },
+  {
+    id: "ENG-expiry-outage",
+    source: "architecture I1",
+    part: "engine",
+    text: "A service that fell silent before its time was up is not slow: a call whose lease and deadline both passed while nobody looked lost its service. A process that was away, or whose database was, gives services time to speak before it ends the calls that fell due meanwhile.",
+  },
   { id: "ENG-lease-lost-count", source: "architecture 7", part: "engine", text: "A safe call is given up after it lost its service so often; attempts that failed and were tried again by a retry policy do not count." },
   { id: "ENG-line-turns", source: "architecture 5", part: "engine", text: "New calls of all projects that wait for the database take turns between projects; each project keeps its order." },
   { id: "ENG-expiry-turns", source: "architecture I1", part: "engine", text: "Calls that are due are ended in turns between projects, running ones first: many calls of one project that fall due together do not delay the lapse of another project's dead lease." },

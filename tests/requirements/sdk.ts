@@ -54,6 +54,7 @@ export const rules = [
   { id: "API-5-H1", source: "interfaces 5", part: "sdk", text: "A request over HTTP has a time of its own: a mute server is given up with its address, an answered one leaves nothing behind." },
   { id: "API-6-S4", source: "interfaces 4", part: "sdk", text: "Errors of the server are typed by their code; an answer without one is judged by its status, and nonsense is the server's trouble." },
   { id: "API-6-S5", source: "interfaces 4", part: "sdk", text: "claim, card, heartbeat and release speak the API's routes and read times relative to the server's own clock." },
+  { id: "SDK-clock-1", source: "architecture I6", part: "sdk", text: "An answer that lay unread while the service stood still does not make its leases longer: such a call is started only if the plane renews its lease." },
   { id: "API-6-S6", source: "interfaces 4", part: "sdk", text: "Every request has a time limit and ends at once when it is given up." },
   { id: "API-6-S7", source: "interfaces 4", part: "sdk", text: "Results go in one step, or as a card and a report of three fields under CG headers." },
   { id: "API-6-S8", source: "interfaces 4", part: "sdk", text: "Connections are kept alive." },

@@ -38,8 +38,6 @@ export interface GatewayQuestion {
   /** The channel of the command it is about, when known. */
   readonly channelId?: string | undefined;
   readonly timeoutMs?: number | undefined;
-  /** The plane may keep the question open: its answer is as old as its last way, not as the question. */
-  readonly waits?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -5,6 +5,7 @@
 
 import { ToolplaneError, tryParseJsonStrict, UsageError, understandError } from "@toolplane/protocol";
 import { errorFromAnswer, parseRetryAfter } from "../gateway/answer-error.ts";
+import { createPlaneClock, type PlaneClock } from "../gateway/plane-clock.ts";
 import type { Answer } from "../gateway/wire.ts";
 import { type Clock, WAIT_OVER } from "../ports/clock.ts";
 import { createHttpPool, type PoolAnswer } from "./pool.ts";
@@ -66,13 +67,14 @@ const readText = async (answer: PoolAnswer, request: string): Promise<string> =>
   return text + decoder.decode();
 };
 
-const clockAhead = (answer: PoolAnswer, now: number): number => {
+const readAnswer = async (
+  answer: PoolAnswer,
+  request: string,
+  now: number,
+  planeClock: PlaneClock,
+): Promise<HttpAnswer> => {
   const date = Date.parse(answer.header("date") ?? "");
-  return Number.isNaN(date) ? 0 : date - now;
-};
-
-const readAnswer = async (answer: PoolAnswer, request: string, clock: Clock): Promise<HttpAnswer> => {
-  const now = clock.now();
+  const clockAheadMs = Number.isNaN(date) ? 0 : planeClock.ahead(date, now);
   const { status } = answer;
   const text = await readText(answer, request);
   const body = text === "" ? undefined : tryParseJsonStrict(text, { maxBytes: MAX_ANSWER_BYTES });
@@ -80,7 +82,7 @@ const readAnswer = async (answer: PoolAnswer, request: string, clock: Clock): Pr
     if (text !== "" && body === undefined) {
       throw new ToolplaneError("upstream_unavailable", `${request} answered something that is not JSON`);
     }
-    return { status, body, clockAheadMs: clockAhead(answer, now) };
+    return { status, body, clockAheadMs };
   }
   if (status >= 300 && status < 400) {
     throw new ToolplaneError("bad_request", `${request} was redirected; give the address the server really has`);
@@ -105,6 +107,7 @@ export const createHttpClient = ({ url: first, token, clock, find }: HttpClientO
   if (!URL.canParse(url) || !/^https?:/.test(url))
     throw new UsageError(`the address of a server is such as http://127.0.0.1:7420, not ${url}`);
   let pool = createHttpPool({ url });
+  const planeClock = createPlaneClock();
   /** Whether it has moved. */
   const follow = (): boolean => {
     const now = find?.();
@@ -134,7 +137,7 @@ export const createHttpClient = ({ url: first, token, clock, find }: HttpClientO
       signal,
       answerMs: NO_LIMIT,
     });
-    return readAnswer(answer, `${method} ${path}`, clock);
+    return readAnswer(answer, `${method} ${path}`, clock.now(), planeClock);
   };
 
   const sendOnce = async (request: HttpRequest): Promise<HttpAnswer> => {

@@ -5,11 +5,12 @@ import { TRACEPARENT } from "../../test/sample-call.ts";
 
 describe("what is said together", () => {
   test("[API-exchange-6] results, heartbeats, releases and parts of a served target share a request", async () => {
-    await using world = await createWorld(() => ({ body: { commands: [] } }));
+    const date = () => ({ date: new Date(world.clock.now()).toUTCString() });
+    await using world = await createWorld(() => ({ headers: date(), body: { commands: [] } }));
     await world.gateway.claim({ target: "text", max: 1, waitMs: 0 });
     const expires_at = new Date(world.clock.now() + 15_000).toISOString();
     world.server.answer = () => ({
-      headers: { date: new Date(world.clock.now()).toUTCString() },
+      headers: date(),
       body: {
         results: [{ tool_call_id: "call_1", ...settledBody }],
         heartbeats: [{ tool_call_id: "call/1", expires_at, cancel: false }],

@@ -126,8 +126,8 @@ describe("settle", () => {
     expect(answer.toolResultCardId).toBe("card_r");
     expect(world.server.requests).toHaveLength(7);
     expect(new Set(world.server.requests.map(({ body }) => JSON.stringify(body))).size).toBe(1);
-    // Backoff of 100, 200, 400, 1600 and 3200 ms, and the two seconds the server asked for.
-    expect(clock.now() - began).toBe(7_500);
+    // Backoff of 100, 200, 400, 1600 and 2500 ms, and the two seconds the server asked for.
+    expect(clock.now() - began).toBe(6_800);
   });
 
   test("[API-6-S2] a refusal is not tried again", async () => {

@@ -13,6 +13,7 @@ import {
   tryParseJsonStrict,
 } from "@toolplane/protocol";
 import { errorFromAnswer } from "../gateway/answer-error.ts";
+import { createPlaneClock, type PlaneClock } from "../gateway/plane-clock.ts";
 import type { Answer } from "../gateway/wire.ts";
 import type { AskGateway } from "../gateway/wire-gateway.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -45,11 +46,10 @@ const checkSize = (payload: string, operation: GatewayOperation, max: number | u
   );
 };
 
-/** The answer's timestamp lies somewhere between the request and the arrival of the answer. */
-const clockAhead = (headers: HeaderMap, askedAt: number, now: number): number => {
+const clockAhead = (headers: HeaderMap, now: number, planeClock: PlaneClock): number => {
   const text = headers[HEADERS.timestamp];
   const theirs = text === undefined || text.trim() === "" ? Number.NaN : Number(text);
-  return Number.isFinite(theirs) ? Math.round(theirs - (askedAt + now) / 2) : 0;
+  return Number.isFinite(theirs) ? planeClock.ahead(theirs, now) : 0;
 };
 
 const readReply = (reply: NatsReply, operation: GatewayOperation, aheadMs: number): Answer => {
@@ -65,11 +65,11 @@ const readReply = (reply: NatsReply, operation: GatewayOperation, aheadMs: numbe
 };
 
 export const createAskGateway = ({ link, projectId, actor, clock }: AskGatewayOptions): AskGateway => {
+  const planeClock = createPlaneClock();
   return async (question) => {
     const { operation, toolCallId, body, text, headers, channelId = DEFAULT_CHANNEL, timeoutMs, signal } = question;
     const payload = text ?? JSON.stringify(body);
     checkSize(payload, operation, link.maxPayload?.());
-    const askedAt = clock.now();
     const reply = await link.request(
       {
         subject: gatewaySubject({ projectId, channelId }, actor, operation),
@@ -82,7 +82,6 @@ export const createAskGateway = ({ link, projectId, actor, clock }: AskGatewayOp
       },
       { timeoutMs: timeoutMs ?? REQUEST_TIMEOUT_MS, signal },
     );
-    const now = clock.now();
-    return readReply(reply, operation, clockAhead(reply.headers, question.waits === true ? now : askedAt, now));
+    return readReply(reply, operation, clockAhead(reply.headers, clock.now(), planeClock));
   };
 };

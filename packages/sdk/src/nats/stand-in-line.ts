@@ -68,7 +68,6 @@ export const createLine = ({ link, ask, release, holder, clock, log }: LineDeps)
         ...(definitions === undefined ? {} : { definitions }),
       },
       timeoutMs: waitMs + MARGIN_MS,
-      waits: true,
     }).then(readClaim);
     if (signal === undefined) return asking;
     const { aborted, stop } = onAbort(signal);

@@ -30,8 +30,8 @@ import { planShutdown } from "./plan-run.ts";
 import type { RunReport } from "./run-report.ts";
 import type { CallEnd, Run } from "./run-state.ts";
 
-/** A server may be away for a restart; its answer decides whether the lease still counts. */
-const SETTLE_GRACE_MS = 60_000;
+/** A server may be away; its answer decides whether the lease still counts. */
+const SETTLE_GRACE_MS = 600_000;
 
 const outcomeInput = (run: Run): OutcomeInput => {
   const { deps, context, payload, toolCallId, profile } = run;

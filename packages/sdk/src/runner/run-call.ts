@@ -4,6 +4,7 @@
 //       |                               |--deadline------------> settled (timeout)
 //       |--anything wrong-------------------------------------> settled (failed)
 //       |                               |--canceled, lost------> nothing to say
+//       |--lease over, and the plane does not renew it---------> nothing to say: it may be another's by now
 //       |--shutdown--> released         |--shutdown------------> released (safe) or settled (outcome_unknown)
 //
 //   I1. Every way through ends in at most one delivery.  I8. What leaves has passed the scrubber.
@@ -52,6 +53,14 @@ export const runCall = async (accepted: AcceptedCommand, signal: RunSignal, deps
   };
   deps.active.add(run);
   try {
+    if (keeper !== undefined && keeper.expiresAt() <= clock.now()) {
+      // This process stood still, or its clock was set: the plane says whose the call is.
+      await keeper.beat();
+      if (signal.signal.aborted || keeper.expiresAt() <= clock.now()) {
+        log.warn("a call came after its lease had ended; it is not started, another service may have it");
+        return { report: { outcome: "lost", toolCallId, toolName: payload.tool_name } };
+      }
+    }
     const end = await executeCall(run);
     over.abort(WAIT_OVER);
     return await finishCall(run, end);

@@ -193,9 +193,19 @@ describe("handing over", () => {
     expect(world.gateway.beats.length).toBeGreaterThan(2);
     const tries = world.gateway.settled.length;
     expect(tries).toBeGreaterThan(3);
-    await world.clock.advance(80_000);
+    await world.clock.advance(620_000);
     expect(await handled).toMatchObject({ outcome: "undelivered" });
     expect(world.gateway.settled.length).toBeGreaterThan(tries);
+  });
+
+  test.each([
+    ["is not started when the plane has taken it away", "lost", 0],
+    ["is started when the plane renews it", "settled", 1],
+  ] as const)("[INV-I6-fence] a call that comes after its lease has ended %s", async (_how, outcome, runs) => {
+    const world = createRunnerWorld(outcome === "lost" ? { script: { heartbeat: refuse("lease_lost") } } : {});
+    const lease = { id: "lease_1", expiresAt: world.clock.now() };
+    const report = await world.runner.handle({ ...world.call.command, lease });
+    expect([report.outcome, world.runs(), world.gateway.settled.length]).toEqual([outcome, runs, runs]);
   });
 
   test("[UTP-W15-S1] a lease the plane has taken away ends the sending", async () => {
