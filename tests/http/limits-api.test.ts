@@ -77,6 +77,29 @@ test("[LIM-why-1] a call that waits for a slot or for its rate says so", async (
   );
 });
 
+test("[LIM-why-3] an agent's token is not told which calls of others hold the slots, nor where they run", async () => {
+  await register("shared", { concurrency: 2 });
+  const tokenOf = async () => (await http.t.engine.tokens.create({ role: "agent", projectId: "demo" })).secret;
+  const [ann, bob] = [await tokenOf(), await tokenOf()];
+  const make = async (token: string): Promise<string> =>
+    (await http.send("POST", "/projects/demo/calls", { tool_name: "shared", arguments: {} }, { token })).body
+      .tool_call_id;
+  const [anns, bobs] = [await make(ann), await make(bob)];
+  expect(await claim("shared")).toHaveLength(2);
+  const waiting = await make(bob);
+  const path = `/projects/demo/calls/${waiting}/why`;
+  const told = (await http.send("GET", path, undefined, { token: bob })).body;
+  expect(JSON.stringify(told)).not.toContain(anns);
+  expect(told.why).toMatch(
+    new RegExp(
+      `shared runs at most 2 calls at a time, and 2 run now \\(call ${bobs} at .* and 1 more\\); a slot is free when one of them ends, at the latest at `,
+    ),
+  );
+  expect(told.facts).toMatchObject({ limit: { running: 2, slots: [{ tool_call_id: bobs }] } });
+  // A person sees all of them.
+  expect((await why(waiting)).facts).toMatchObject({ limit: { slots: [{}, {}] } });
+});
+
 test("[LIM-why-1] an open breaker and a failed attempt say so", async () => {
   const retry_policy = { attempts: 9, backoff_seconds: 1 };
   const breaker = { failure_rate: 0.1, window_seconds: 600, open_seconds: 600 };

@@ -38,6 +38,8 @@ export const rules = [
   { id: "LIM-door-1", source: "interfaces 4", part: "server", text: "Over HTTP a refused call is 429 or 503 with an honest Retry-After; limits are read and changed by PATCH and GET of the project." },
   { id: "LIM-why-1", source: "issue 20", part: "server", text: "`why` says in words which limit holds a call, what holds the slots, when the next may start, which breaker is open since when, and when a failed attempt is tried again." },
   { id: "LIM-why-2", source: "issue 20", part: "server", text: "`why` says how many calls start before a queued one as the queue stands: exactly for limited tools, as a bound for others, and counting the turns of agents, tools and sessions." },
+  { id: "LIM-why-3", source: "security 2", part: "server", text: "`why` names only calls that its reader may see; of the others it says how many hold slots and when one is free at the latest." },
+  { id: "LIM-why-4", source: "security 2.10", part: "server", text: "`why` of a call or a turn that waits for the plane's own services says that they work for all projects and that their places may be taken, and names no other project." },
   { id: "LIM-door-4", source: "issue 20", part: "server", text: "The limits of a tool are changed alone by PATCH of its limits, and count as a person's; a tool as it is shown can be edited and registered." },
   { id: "LIM-door-5", source: "issue 20", part: "server", text: "The command line and MCP say in how many seconds a refused call may be made; `call --wait` waits it out, and without it the command says the sentence and ends." },
   { id: "LIM-door-6", source: "interfaces 4", part: "server", text: "The list of limits shows every limit of the project's own calls, also those that refuse, with what runs and waits." },

@@ -1,9 +1,9 @@
 // How long a caller is asked to wait that found a full queue: an estimate, from what this process saw of the queue.
-//   QW1. While the queue moves, a caller waits as long again as the queue has stood still: 1 to 10 seconds. A queue that was just filled has
+//   QS1. While the queue moves, a caller waits as long again as the queue has stood still: 1 to 10 seconds. A queue that was just filled has
 //        stood still for no time, so calls that arrive together are told to come again in a second.
-//   QW2. A queue that has stood still for ten seconds, or in which no call can start, asks for a minute: what waits is for later, for a person, or
+//   QS2. A queue that has stood still for ten seconds, or in which no call can start, asks for a minute: what waits is for later, for a person, or
 //        without a service.
-//   QW3. What was seen is forgotten when no caller was refused for longer than the longest pause: other processes may have moved the queue since.
+//   QS3. What was seen is forgotten when no caller was refused for longer than the longest pause: other processes may have moved the queue since.
 
 import type { Clock } from "../ports/clock.ts";
 import { createRecent } from "../recent/recent.ts";
@@ -18,7 +18,7 @@ export interface QueuePauses {
 const MAX_PROJECTS = 10_000;
 /** A queue that has stood still for longer says nothing about when its next call starts. */
 const LATELY_MS = 10_000;
-export const LONG_PAUSE_SECONDS = 60;
+const LONG_PAUSE_SECONDS = 60;
 const FORGOTTEN_MS = LONG_PAUSE_SECONDS * 1_000 + LATELY_MS;
 
 /** As long again as the queue has stood still. Pure. */
