@@ -84,10 +84,12 @@ const startOnePlace = async (projectId: string, options: object) => {
     },
     /** What a refused caller is told. */
     async pause(): Promise<unknown> {
-      const error: unknown = await make().catch((reason: unknown) => reason);
+      const error = (await make().catch((reason: unknown) => reason)) as ToolplaneError;
+      const seconds = error.detail?.retry_after_seconds;
       const message = `the queue of project ${projectId} is full: its limit is 1 call that waits; there is room when waiting calls start or are canceled`;
-      expect(error).toMatchObject({ code: "rate_limited", message });
-      return (error as ToolplaneError).detail?.retry_after_seconds;
+      expect(error).toMatchObject({ code: "rate_limited", message: expect.stringContaining(message) });
+      expect(error.message).toMatch(new RegExp(`try again in about ${seconds} s, which is an estimate$`));
+      return seconds;
     },
   };
 };
@@ -95,9 +97,8 @@ const startOnePlace = async (projectId: string, options: object) => {
 test.each([
   ["later", "a call for later", {}, { notBeforeMs: Date.now() + 86_400_000 }],
   ["asked", "a call that a person has to approve", { approval: { policy: "required" } }, {}],
-  ["alone", "a call without a service", {}, {}],
 ])(
-  "[LIM-project-5] project %s: a full queue that no call left asks for a long pause: %s",
+  "[LIM-project-5] project %s: a full queue in which no call can start asks for a long pause: %s",
   async (id, _name, options, more) => {
     const one = await startOnePlace(id, options);
     await one.make(more);
@@ -118,4 +119,20 @@ test("[LIM-project-5] a full queue that a call left lately asks for as long agai
   expect(await one.pause()).toBe(4);
   one.passes(20);
   expect(await one.pause()).toBe(60);
+});
+
+test("[LIM-project-5] calls that fill the queue of an idle project ask for a short pause, until it has been full for long", async () => {
+  const one = await startOnePlace("burst", {});
+  const asked = await Promise.allSettled(Array.from({ length: 3 }, () => one.make()));
+  const refused = asked.flatMap((each) => (each.status === "rejected" ? [each.reason.detail] : []));
+  expect(refused).toMatchObject(Array(2).fill({ limit: "queue", retry_after_seconds: 1 }));
+  one.passes(4);
+  expect(await one.pause()).toBe(4);
+  one.passes(7);
+  expect(await one.pause()).toBe(60);
+  one.passes(60);
+  expect(await one.pause()).toBe(60);
+  // Nothing was refused here for a long time: what this process knows of the queue is old.
+  one.passes(600);
+  expect(await one.pause()).toBe(1);
 });

@@ -51,6 +51,41 @@ test("[LIM-door-1] the limits of a project are changed and shown, and a flood is
     expect((await patch(limits)).status).toBe(400);
 });
 
+test.each([
+  ["/tools/bounded/limits", '{"__proto__":{"a":1}}', 'unknown key "__proto__" at $'],
+  [
+    "/tools/bounded/limits",
+    '{"rate":{"limit":1,"per_seconds":1,"\\u005f_proto__":1}}',
+    'unknown key "__proto__" at $.rate',
+  ],
+  ["", '{"limits":{"__proto__":null}}', 'unknown key "__proto__" at $.limits'],
+  ["/tools/bounded/limits", '{"concurrency":10001}', "$.concurrency: expected at most 10000, got 10001"],
+  ["/tools/bounded/limits", '{"concurrency":1e308}', "$.concurrency: expected at most 10000, got 1e+308"],
+  [
+    "/tools/bounded/limits",
+    '{"concurrency":1e309}',
+    "$.concurrency: expected at most 10000, got a number that is too large",
+  ],
+  [
+    "/tools/bounded/limits",
+    '{"concurrency":-1e309}',
+    "$.concurrency: expected at least 1, got a number that is too small",
+  ],
+  ["", '{"limits":{"queue":1e309}}', "$.limits.queue: expected at most 1000000, got a number that is too large"],
+  ["", '{"limits":{"queue":1e308}}', "$.limits.queue: expected at most 1000000, got 1e+308"],
+])("[LIM-bounds] PATCH %s of %s is refused with the field and its bound", async (path, body, message) => {
+  await register("bounded", {});
+  const answer = await http.raw(`/projects/demo${path}`, {
+    method: "PATCH",
+    headers: { authorization: `Bearer ${http.admin}`, "content-type": "application/json" },
+    body,
+  });
+  expect(answer.status).toBe(400);
+  const { error } = (await answer.json()) as { readonly error: { readonly message: string } };
+  expect(error.message).toMatch(/^(the body|project) is not valid: /);
+  expect(error.message.replace(/^.* is not valid: /, "")).toBe(message);
+});
+
 test("[LIM-why-1] a call that waits for a slot or for its rate says so", async () => {
   await register("one", { concurrency: 1 });
   const first = await call("one");
@@ -75,6 +110,29 @@ test("[LIM-why-1] a call that waits for a slot or for its rate says so", async (
   expect(waiting.why).toMatch(
     /^it waits for the rate of rare, at most 1 call in 3600 s; the next call may start at .*; it is the next one$/,
   );
+});
+
+test("[LIM-why-3] an agent's token is not told which calls of others hold the slots, nor where they run", async () => {
+  await register("shared", { concurrency: 2 });
+  const tokenOf = async () => (await http.t.engine.tokens.create({ role: "agent", projectId: "demo" })).secret;
+  const [ann, bob] = [await tokenOf(), await tokenOf()];
+  const make = async (token: string): Promise<string> =>
+    (await http.send("POST", "/projects/demo/calls", { tool_name: "shared", arguments: {} }, { token })).body
+      .tool_call_id;
+  const [anns, bobs] = [await make(ann), await make(bob)];
+  expect(await claim("shared")).toHaveLength(2);
+  const waiting = await make(bob);
+  const path = `/projects/demo/calls/${waiting}/why`;
+  const told = (await http.send("GET", path, undefined, { token: bob })).body;
+  expect(JSON.stringify(told)).not.toContain(anns);
+  expect(told.why).toMatch(
+    new RegExp(
+      `shared runs at most 2 calls at a time, and 2 run now \\(call ${bobs} at .* and 1 more\\); a slot is free when one of them ends, at the latest at `,
+    ),
+  );
+  expect(told.facts).toMatchObject({ limit: { running: 2, slots: [{ tool_call_id: bobs }] } });
+  // A person sees all of them.
+  expect((await why(waiting)).facts).toMatchObject({ limit: { slots: [{}, {}] } });
 });
 
 test("[LIM-why-1] an open breaker and a failed attempt say so", async () => {

@@ -329,6 +329,20 @@ test("[LIM-project-4] calls of a step that find the queue full when they are wri
   expect(await t.engine.calls.list(projectId, { status: "queued" })).toHaveLength(5);
 });
 
+test("[LIM-project-6] only the calls of a step that are written take tokens of the project's rate, and only once", async () => {
+  await using t = await startTurnWorld();
+  const { projectId } = t;
+  await t.engine.projects.patchProject(projectId, { limits: { rate: { limit: 4, per_seconds: 604_800 } } });
+  const work = await takeTurn(t);
+  const step = () => commit(t, work, call("safe"), call("nothing"), call("strict", { n: "x" }));
+  for (let again = 0; again < 4; again++)
+    expect((await step()).calls.map(({ refusal }) => refusal?.code)).toEqual([undefined, "not_found", "bad_request"]);
+  const made = await Promise.allSettled(
+    Array.from({ length: 5 }, () => t.engine.calls.dispatch({ projectId, toolName: "safe", arguments: {} })),
+  );
+  expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+});
+
 test("[UTP-5.3-19] a value for an argument that the definition sets is dropped with one warning at every door, without the value", async () => {
   const warned: (readonly [string, unknown])[] = [];
   const log = {

@@ -104,7 +104,7 @@ export { programEnv } from "./program-env.ts";
 export { copyTemplate } from "./template-directory.ts";
 export { createTestCertificates } from "./test-certificates.ts";
 export { makeTestDirectory, type TestDirectory } from "./test-directory.ts";
-export { type OutputWatch, watchOutput } from "./watch-output.ts";
+export { watchOutput } from "./watch-output.ts";
 // wrong services
 export { RIGHT_HABITS } from "./wrong-services/habits.ts";
 export { startPlainService } from "./wrong-services/plain-service.ts";

@@ -31,6 +31,8 @@ export interface Pending {
   limited: boolean;
   /** The limits of its project let it in; it is not counted again when it is planned again. */
   admitted: boolean;
+  /** This flush wrote it. */
+  made: boolean;
 }
 
 export const dispatchedOf = (row: DispatchRow, leased: boolean): Dispatched => ({

@@ -222,6 +222,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
       if (item.outcome !== undefined) continue;
       if (row?.inserted === true && item.row !== undefined) {
         item.outcome = dispatchedOf(item.row, row.leased);
+        item.made = true;
         item.queued = !row.leased;
         item.limited = row.gated;
       } else if (row?.ready === true) clashed.push(item);
@@ -258,13 +259,16 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
 
   /**
    * The limits of projects that refuse. A used key answers all the same. Only calls that could be made are counted: a caller with
-   * an unknown tool or wrong arguments hears that, and not that it must wait.
+   * an unknown tool or wrong arguments hears that, and not that it must wait. Used keys are found before they could take a token.
    */
   const admit = async (items: readonly Pending[]): Promise<void> => {
     const open = items.filter((item) => item.outcome === undefined && item.row !== undefined && !item.admitted);
     const refused: Pending[] = [];
     for (const projectId of new Set(open.map(({ request }) => request.projectId))) {
-      const own = open.filter(({ request }) => request.projectId === projectId);
+      const asked = open.filter(({ request }) => request.projectId === projectId);
+      if ((await deps.admission.limitsOf(projectId)).rate != null) await findKeyed(asked);
+      const own = asked.filter((item) => item.outcome === undefined);
+      if (own.length === 0) continue;
       const verdicts = await deps.admission.admit(projectId, own.length);
       for (const [index, item] of own.entries()) {
         item.outcome = verdicts[index];
@@ -273,6 +277,13 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
       }
     }
     await findEarlier(refused);
+  };
+
+  /** Calls that were let in and not made: their keys were used meanwhile, their queue was full, or their agent may not call. */
+  const giveBack = async (items: readonly Pending[]): Promise<void> => {
+    const idle = items.filter((item) => item.admitted && !item.made);
+    for (const [projectId, own] of Map.groupBy(idle, ({ request }) => request.projectId))
+      await deps.admission.giveBack(projectId, own.length);
   };
 
   const flush = async (requests: readonly Identified[]): Promise<readonly (Dispatched | Error)[]> => {
@@ -288,6 +299,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
         queued: false,
         limited: false,
         admitted: false,
+        made: false,
         agentId: request.agentId ?? API_AGENT,
         outcome: undefined,
         row: undefined,
@@ -316,6 +328,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
       queued.flatMap(({ row }) => row ?? []),
       queued.some(({ limited }) => limited),
     );
+    await giveBack(items);
     await faults.at("dispatch:after-doorbell");
     return items.map(({ outcome, request }) => outcome ?? keepsChanging(request.toolName));
   };

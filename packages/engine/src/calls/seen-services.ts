@@ -1,6 +1,8 @@
 // The services that asked for work lately, for the question whether a target is served. Kept in memory: only people ask, and a
 // living service asks for work again within seconds. A service that ends its request itself, as one that stops does, is forgotten
 // at once. The log says when a service came and when it went.
+// Names and lists are the services' own words, so their number and their bytes are bounded, and each project has a share of the bytes: one that
+// uses ever new names pushes out its own.
 
 import { type Log, silentLog } from "../ports/log.ts";
 import { createRecent } from "../recent/recent.ts";
@@ -33,11 +35,21 @@ export const EVERY_PROJECT = "*";
 
 const RECENT_MS = 60_000;
 const MAX_SEEN = 10_000;
+/** A thousand services with twenty definitions each take two megabytes. */
+const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_PROJECT_BYTES = MAX_BYTES / 4;
+/** Of an entry, and of each text in it. */
+const ENTRY_BYTES = 300;
+const TEXT_BYTES = 32;
 /** For how long, and of how many, a person is told that they are gone. */
 const GONE_MS = 3_600_000;
 const MAX_GONE = 1_000;
 
-type Seen = SeenService & { readonly asking: number };
+type Seen = SeenService & { readonly asking: number; readonly bytes: number };
+
+/** About what it takes in memory. Pure. */
+const bytesOf = (key: string, definitions: readonly string[] = []): number =>
+  definitions.reduce((sum, definition) => sum + definition.length + TEXT_BYTES, ENTRY_BYTES + 2 * key.length);
 
 const fieldsOf = ({ projectId, target, holder }: SeenService) => ({
   ...(projectId === EVERY_PROJECT ? {} : { projectId }),
@@ -48,9 +60,34 @@ const fieldsOf = ({ projectId, target, holder }: SeenService) => ({
 export const createSeenServices = (now: () => number, log: Log = silentLog): SeenServices => {
   const seen = new Map<string, Seen>();
   const gone = createRecent<SeenService>(MAX_GONE);
+  const bytesByProject = new Map<string, number>();
+  let bytes = 0;
+  const count = (projectId: string, more: number): void => {
+    bytes += more;
+    const own = (bytesByProject.get(projectId) ?? 0) + more;
+    if (own > 0) bytesByProject.set(projectId, own);
+    else bytesByProject.delete(projectId);
+  };
+  const forget = (key: string): Seen | undefined => {
+    const known = seen.get(key);
+    if (known !== undefined && seen.delete(key)) count(known.projectId, -known.bytes);
+    return known;
+  };
+  /** Of one that is gone, what it ran does not matter. */
   const leave = (key: string, service: Seen): void => {
-    seen.delete(key);
-    gone.set(key, service);
+    forget(key);
+    gone.set(key, { ...service, definitions: undefined });
+  };
+  /** The longest unseen comes first. */
+  const makeRoom = (projectId: string): void => {
+    for (const [key, service] of seen) {
+      if ((bytesByProject.get(projectId) ?? 0) <= MAX_PROJECT_BYTES) break;
+      if (service.projectId === projectId) forget(key);
+    }
+    for (const key of seen.keys()) {
+      if (seen.size <= MAX_SEEN && bytes <= MAX_BYTES) break;
+      forget(key);
+    }
   };
   const belongsTo =
     (asked: string) =>
@@ -68,18 +105,16 @@ export const createSeenServices = (now: () => number, log: Log = silentLog): See
   return {
     saw(projectId, target, holder, definitions) {
       const key = `${projectId} ${target} ${holder}`;
-      const known = seen.get(key);
-      const service = { projectId, target, holder, lastSeenMs: now(), asking: (known?.asking ?? 0) + 1, definitions };
-      seen.delete(key);
+      const known = forget(key);
+      const asking = (known?.asking ?? 0) + 1;
+      const size = bytesOf(key, definitions);
+      const service = { projectId, target, holder, lastSeenMs: now(), asking, definitions, bytes: size };
       gone.delete(key);
       seen.set(key, service);
+      count(projectId, size);
       if (known === undefined) log.info("a service asks for work", fieldsOf(service));
       forgetOld();
-      // The longest unseen comes first. Names are the services' own, so nothing else bounds their number.
-      for (const oldest of seen.keys()) {
-        if (seen.size <= MAX_SEEN) break;
-        seen.delete(oldest);
-      }
+      makeRoom(projectId);
       return (gone) => {
         const known = seen.get(key);
         if (known === undefined) return;

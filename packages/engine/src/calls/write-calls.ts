@@ -43,13 +43,15 @@ const writePlaced = async (
   items: readonly Pending[],
   limits: QueueLimits,
 ): Promise<Written> => {
-  const hasPlace = await takeQueuePlaces(tx, items.map(rowOf), limits);
+  const verdicts = await takeQueuePlaces(tx, items.map(rowOf), limits);
   for (const [index, item] of items.entries()) {
     const { projectId } = item.request;
     item.outcome =
-      hasPlace[index] === true ? undefined : deps.admission.queueFull(projectId, limits.get(projectId) ?? 0);
+      verdicts[index] === "placed"
+        ? undefined
+        : deps.admission.queueFull(projectId, limits.get(projectId) ?? 0, verdicts[index] === "full");
   }
-  const placed = items.filter((_, index) => hasPlace[index] === true);
+  const placed = items.filter((_, index) => verdicts[index] === "placed");
   const rows = placed.length === 0 ? [] : await writeAll(deps, tx, statement, placed);
   const written = new Map(placed.map((item, index) => [item, rows[index]]));
   return items.map((item) => written.get(item));

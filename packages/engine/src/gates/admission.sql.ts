@@ -4,6 +4,7 @@
 import type { Rate } from "@toolplane/protocol";
 import type { ProjectLimits } from "@toolplane/protocol/registry";
 import type { Statement } from "../sql/database.ts";
+import { IS_READY } from "./queue-places.sql.ts";
 
 export interface ProjectLimitsRow {
   readonly limits: ProjectLimits;
@@ -47,6 +48,15 @@ export const FORGET_TOKENS: Statement = {
   text: `delete from state.gates where project_id = $1 and gate = '${RATE_GATE}'`,
 };
 
+/** Gives $4 tokens back, which were taken for calls that were not made; a bucket is never more than full. $1 to $3 as above. */
+export const RETURN_TAKEN_TOKENS: Statement = {
+  name: "gates.return-taken-tokens",
+  text: `
+update state.gates g
+   set full_at = greatest(${FULL_AT} - make_interval(secs => $4::int * $2::float8), least(g.full_at, now()))
+ where g.project_id = $1 and g.gate = '${RATE_GATE}'`,
+};
+
 export const bindTokens = (projectId: string, rate: Rate, burst: number, count: number): unknown[] => [
   projectId,
   rate.per_seconds / rate.limit,
@@ -54,12 +64,18 @@ export const bindTokens = (projectId: string, rate: Rate, burst: number, count: 
   count,
 ];
 
+export interface QueuedRow {
+  readonly queued: number;
+  /** How many of them wait for nothing but a service. */
+  readonly ready: number;
+}
+
 /** How many calls of the project wait, for a service or for a person, counted up to $2. $1 project. */
 export const COUNT_QUEUED: Statement = {
   name: "gates.count-queued",
   text: `
-select count(*)::int as queued
-  from (select 1 from state.live_calls where project_id = $1 and status in ('queued', 'awaiting_approval') limit $2::int) q`,
+select count(*)::int as queued, count(*) filter (where ${IS_READY})::int as ready
+  from (select status, available_at from state.live_calls where project_id = $1 and status in ('queued', 'awaiting_approval') limit $2::int) q`,
 };
 
 export interface OpenRow {

@@ -1,12 +1,13 @@
 // Which new calls are let in: the limits that refuse. A refused call leaves nothing behind, and its caller is told when to come back.
-//   AD1. `rate` of a project: a bucket in the database, one for all processes. The project is the key that a caller cannot multiply.
+//   AD1. `rate` of a project: a bucket in the database, one for all processes. The project is the key that a caller cannot multiply. A call that
+//        is made takes a token; one that was let in and is not made after all (a used key, a full queue) gives its token back.
 //   AD2. `queue` of a project: so many of its calls may wait. Asked here before a call is written, which keeps refused calls cheap; what
 //        holds the limit is the question in the transaction that writes the call (queue-places.ts). The places of the
 //        plane: so many calls may be open in all, and each project may have its share of them (plan-share.ts). Asked from memory before a
 //        call is planned: counted once a second, so a flood passes a share by what is written in a second.
 //   AD3. A project without these limits is looked up once, and costs nothing from then on.
 
-import { burstOf, ToolplaneError } from "@toolplane/protocol";
+import { burstOf, type Rate, ToolplaneError } from "@toolplane/protocol";
 import type { ProjectLimits } from "@toolplane/protocol/registry";
 import type { Ground } from "../ports/ground.ts";
 import { createRecent } from "../recent/recent.ts";
@@ -18,10 +19,13 @@ import {
   type GrantRow,
   type OpenRow,
   type ProjectLimitsRow,
+  type QueuedRow,
   READ_PROJECT_LIMITS,
+  RETURN_TAKEN_TOKENS,
   TAKE_TOKENS,
 } from "./admission.sql.ts";
 import { ceilingOf, floorOf, NO_OPEN_CALLS, planShare } from "./plan-share.ts";
+import { createQueuePauses, planPause } from "./queue-pauses.ts";
 import type { QueueLimits } from "./queue-places.ts";
 
 export interface Admission {
@@ -31,10 +35,12 @@ export interface Admission {
   openCalls(projectId: string): Promise<PlaneShare>;
   /** For each of so many new calls of the project: undefined when it is let in, else why it is not. */
   admit(projectId: string, count: number): Promise<readonly (ToolplaneError | undefined)[]>;
+  /** So many calls of the project were let in and not made: their tokens go back. Does not throw: a lost token comes back by time. */
+  giveBack(projectId: string, count: number): Promise<void>;
   /** The `queue` limits of these projects; a project without one is left out. */
   queueLimits(projectIds: Iterable<string>): Promise<QueueLimits>;
-  /** Why a call is refused that finds no place in the queue of its project. */
-  queueFull(projectId: string, queue: number): ToolplaneError;
+  /** Why a call is refused that finds no place in the queue of its project. `canStart`: a call in the queue waits for nothing but a service. */
+  queueFull(projectId: string, queue: number, canStart: boolean): ToolplaneError;
   /** The limits of a project; from memory when they were asked for a moment ago. */
   limitsOf(projectId: string): Promise<ProjectLimits>;
   /** Calls of these projects ended here; tells callers how long a place takes to become free. */
@@ -62,10 +68,6 @@ const MAX_OPEN = 200_000;
 const MAX_PROJECTS = 10_000;
 /** A ring of the registry may be lost (I13). */
 const REMEMBERED_MS = 600_000;
-/** Ends of calls that are longer ago say nothing about the next one: what waits may be for tomorrow, for a person, or without a service. */
-const LATELY_MS = 10_000;
-/** When no call ended lately. */
-const LONG_PAUSE_SECONDS = 60;
 
 const refuse = (message: string, seconds: number, detail: Readonly<Record<string, unknown>>): ToolplaneError =>
   new ToolplaneError("rate_limited", message, { detail: { ...detail, retry_after_seconds: Math.max(seconds, 1) } });
@@ -76,7 +78,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
   const { db, clock, maxOpen = MAX_OPEN } = deps;
   const known = createRecent<{ readonly limits: ProjectLimits }>(MAX_PROJECTS, { ttl: REMEMBERED_MS });
   let changes = 0;
-  const freedAt = createRecent<number>(MAX_PROJECTS);
+  const pauses = createQueuePauses(clock);
   let anyFreedAt: number | undefined;
   let counted = NO_OPEN_CALLS;
   const close = deps.doorbell.listen("registry", () => {
@@ -95,20 +97,42 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
     return limits;
   };
 
-  /** Seconds until a place becomes free. A guess: as long again as it has been since the last call ended, if that was lately. */
-  const untilFree = (lastAt: number | undefined): number => {
-    const passedMs = lastAt === undefined ? Number.POSITIVE_INFINITY : clock.now() - lastAt;
-    return passedMs > LATELY_MS ? LONG_PAUSE_SECONDS : Math.ceil(passedMs / 1_000);
+  const queueFull = (projectId: string, queue: number, canStart: boolean): ToolplaneError => {
+    const seconds = pauses.pause(projectId, canStart);
+    const message = `the queue of project ${projectId} is full: its limit is ${callsOf(queue)} that ${queue === 1 ? "waits" : "wait"}; there is room when waiting calls start or are canceled; try again in about ${seconds} s, which is an estimate`;
+    return refuse(message, seconds, { limit: "queue", queue });
   };
 
-  const placesLeft = async (projectId: string, queue: number): Promise<number> => {
-    const [row] = await db.query<{ queued: number }>(COUNT_QUEUED, [projectId, queue]);
-    return queue - (row?.queued ?? 0);
+  /** How many of so many calls find a place; the others are refused in `verdicts`. */
+  const countPlaces = async (
+    projectId: string,
+    queue: number,
+    verdicts: (ToolplaneError | undefined)[],
+  ): Promise<number> => {
+    const [row] = await db.query<QueuedRow>(COUNT_QUEUED, [projectId, queue]);
+    const { queued, ready } = row ?? { queued: 0, ready: 0 };
+    const left = Math.max(queue - queued, 0);
+    if (left > 0) pauses.moved(projectId);
+    if (left >= verdicts.length) return verdicts.length;
+    verdicts.fill(queueFull(projectId, queue, left > 0 || ready > 0), left);
+    return left;
   };
 
-  const queueFull = (projectId: string, queue: number): ToolplaneError => {
-    const message = `the queue of project ${projectId} is full: its limit is ${callsOf(queue)} that ${queue === 1 ? "waits" : "wait"}; there is room when waiting calls start or are canceled`;
-    return refuse(message, untilFree(freedAt.get(projectId)), { limit: "queue", queue });
+  /** Refuses in `verdicts` those of the first `count` calls for which there is no token, each a token later than the one before. */
+  const takeTokens = async (
+    projectId: string,
+    rate: Rate,
+    count: number,
+    verdicts: (ToolplaneError | undefined)[],
+  ): Promise<void> => {
+    const [grant] = await db.query<GrantRow>(TAKE_TOKENS, bindTokens(projectId, rate, burstOf(rate, "refuse"), count));
+    const { granted, wait_ms: waitMs } = grant ?? { granted: count, wait_ms: 0 };
+    const tokenMs = (rate.per_seconds * 1_000) / rate.limit;
+    for (let index = granted; index < count; index++) {
+      const seconds = Math.max(Math.ceil((waitMs + (index - granted) * tokenMs) / 1_000), 1);
+      const message = `project ${projectId} has used up its rate of ${callsOf(rate.limit)} in ${rate.per_seconds} s; make the call again in ${seconds} s at the earliest, or let an operator raise the rate with: toolplane projects limits ${projectId} --rate N/s`;
+      verdicts[index] = refuse(message, seconds, { limit: "rate", rate });
+    }
   };
 
   const planeFull = (projectId: string): ToolplaneError | undefined => {
@@ -119,7 +143,8 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
       share === 0
         ? `the plane is full: it has ${counted.open} open calls, twice as many as its ${maxOpen} places; there is room when calls end`
         : `project ${projectId} has ${own} open calls, and its share of the plane's ${maxOpen} places is ${share} now; the share shrinks while the plane fills; let calls of the project end, or cancel some`;
-    return refuse(message, untilFree(anyFreedAt), { limit: "plane", open_calls: own, share });
+    const stillMs = anyFreedAt === undefined ? Number.POSITIVE_INFINITY : clock.now() - anyFreedAt;
+    return refuse(message, planPause(stillMs), { limit: "plane", open_calls: own, share });
   };
 
   return {
@@ -135,18 +160,16 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
       const { rate, queue } = await find(projectId);
       if (rate == null && queue == null) return all(undefined);
       const verdicts = all(undefined);
-      let free = count;
-      if (queue != null) {
-        free = Math.max(Math.min(await placesLeft(projectId, queue), count), 0);
-        verdicts.fill(queueFull(projectId, queue), free);
-      }
-      if (rate == null || free === 0) return verdicts;
-      const [grant] = await db.query<GrantRow>(TAKE_TOKENS, bindTokens(projectId, rate, burstOf(rate, "refuse"), free));
-      const { granted, wait_ms: waitMs } = grant ?? { granted: free, wait_ms: 0 };
-      const said = `${callsOf(rate.limit)} in ${rate.per_seconds} s`;
-      const message = `project ${projectId} has used up its rate of ${said}`;
-      verdicts.fill(refuse(message, Math.ceil(waitMs / 1_000), { limit: "rate", rate }), granted, free);
+      const free = queue == null ? count : await countPlaces(projectId, queue, verdicts);
+      if (rate != null && free > 0) await takeTokens(projectId, rate, free, verdicts);
       return verdicts;
+    },
+    async giveBack(projectId, count) {
+      if (count <= 0) return;
+      const { rate } = await find(projectId).catch((): ProjectLimits => ({}));
+      if (rate == null) return;
+      const values = bindTokens(projectId, rate, burstOf(rate, "refuse"), count);
+      await db.query(RETURN_TAKEN_TOKENS, values).catch(() => undefined);
     },
     async queueLimits(projectIds) {
       const limits = new Map<string, number>();
@@ -160,7 +183,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
     limitsOf: find,
     freed(projectIds) {
       anyFreedAt = clock.now();
-      for (const projectId of projectIds) freedAt.set(projectId, anyFreedAt);
+      for (const projectId of projectIds) pauses.moved(projectId);
     },
     async measure() {
       const rows = await db.query<OpenRow>(COUNT_OPEN, [ceilingOf(maxOpen), floorOf(maxOpen)]);

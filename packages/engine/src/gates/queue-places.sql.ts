@@ -11,6 +11,9 @@ const limits = inputOf({
 
 export type QueueLimit = RowIn<typeof limits>;
 
+/** It waits for nothing but a service: neither for its time nor for a person. */
+export const IS_READY = "status = 'queued' and available_at <= now()";
+
 /** Held until the transaction ends. $1 projects, in the order in which all transactions take them. */
 export const LOCK_QUEUES: Statement = {
   name: "gates.lock-queues",
@@ -19,15 +22,21 @@ select pg_advisory_xact_lock(hashtextextended('toolplane queue ' || p.project_id
   from unnest($1::text[]) with ordinality as p (project_id, ord) order by p.ord`,
 };
 
+export interface QueueRow {
+  readonly project_id: string;
+  readonly queued: number;
+  readonly ready: number;
+}
+
 /** How many calls of each project wait, for a service or for a person, counted up to its limit. */
 export const COUNT_QUEUES: Statement = {
   name: "gates.count-queues",
   text: `
-select i.project_id, q.queued
+select i.project_id, q.queued, q.ready
   from ${limits.from}
  cross join lateral (
-   select count(*)::int as queued
-     from (select 1 from state.live_calls c
+   select count(*)::int as queued, count(*) filter (where ${IS_READY})::int as ready
+     from (select c.status, c.available_at from state.live_calls c
             where c.project_id = i.project_id and c.status in ('queued', 'awaiting_approval') limit i.queue) one
    offset 0) q`,
 };

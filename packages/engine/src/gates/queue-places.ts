@@ -5,7 +5,7 @@
 //   QP3. A transaction without calls of a limited project runs no statement for this.
 
 import type { Queryer } from "../sql/database.ts";
-import { bindQueueLimits, COUNT_QUEUES, LOCK_QUEUES, type QueueLimit } from "./queue-places.sql.ts";
+import { bindQueueLimits, COUNT_QUEUES, LOCK_QUEUES, type QueueLimit, type QueueRow } from "./queue-places.sql.ts";
 
 /** The `queue` limits by project; a project without one is not in it. */
 export type QueueLimits = ReadonlyMap<string, number>;
@@ -14,20 +14,26 @@ export interface NewCall {
   readonly projectId: string;
 }
 
-/** For each call whether it finds a place, in the order given. A call that waits for a person needs one too. Pure. */
+/** Whether a call finds a place in the queue of its project; if not, whether a call that is in it could start now. */
+export type QueueVerdict = "placed" | "full" | "stuck";
+
+/** In the order given. A call that waits for a person needs a place too. Pure. */
 const planQueuePlaces = (
   calls: readonly NewCall[],
   limits: QueueLimits,
-  queued: ReadonlyMap<string, number>,
-): readonly boolean[] => {
-  const taken = new Map(queued);
+  rows: readonly QueueRow[],
+): readonly QueueVerdict[] => {
+  const taken = new Map(rows.map((row) => [row.project_id, row.queued]));
+  // Calls that are placed now are as new as the refused ones: the queue moves.
+  const stuck = new Set(rows.flatMap((row) => (row.ready === 0 ? [row.project_id] : [])));
   return calls.map(({ projectId }) => {
     const limit = limits.get(projectId);
-    if (limit === undefined) return true;
+    if (limit === undefined) return "placed";
     const before = taken.get(projectId) ?? 0;
-    if (before >= limit) return false;
+    if (before >= limit) return stuck.has(projectId) ? "stuck" : "full";
     taken.set(projectId, before + 1);
-    return true;
+    stuck.delete(projectId);
+    return "placed";
   });
 };
 
@@ -38,12 +44,12 @@ export const takeQueuePlaces = async (
   tx: Queryer,
   calls: readonly NewCall[],
   limits: QueueLimits,
-): Promise<readonly boolean[]> => {
+): Promise<readonly QueueVerdict[]> => {
   const named = new Set(calls.map(({ projectId }) => projectId));
   const held = [...limits].flatMap(([projectId, queue]) => (named.has(projectId) ? [{ projectId, queue }] : []));
-  if (held.length === 0) return calls.map(() => true);
+  if (held.length === 0) return calls.map(() => "placed");
   held.sort(compare);
   await tx.query(LOCK_QUEUES, [held.map(({ projectId }) => projectId)]);
-  const rows = await tx.query<{ project_id: string; queued: number }>(COUNT_QUEUES, bindQueueLimits(held));
-  return planQueuePlaces(calls, limits, new Map(rows.map((row) => [row.project_id, row.queued])));
+  const rows = await tx.query<QueueRow>(COUNT_QUEUES, bindQueueLimits(held));
+  return planQueuePlaces(calls, limits, rows);
 };

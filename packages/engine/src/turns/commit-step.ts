@@ -31,7 +31,7 @@ import { type KnownWork, tryTogether } from "./known-work.ts";
 import { closeLedger, type Ledger, mergeWrites, openLedger } from "./ledger.ts";
 import { type AskedStep, planCommitted } from "./plan-committed.ts";
 import { type CallGround, isCall, noDefinition, planStep, stepHash } from "./plan-step.ts";
-import { FullQueues, type Planned, placesOf, refuseCalls, UnreadyCalls } from "./refuse-calls.ts";
+import { FullQueues, giveBackCalls, type Planned, placesOf, refuseCalls, UnreadyCalls } from "./refuse-calls.ts";
 import { readOutcome } from "./step-outcome.ts";
 import { type GuardPlan, inboxNotEmpty, readGuards } from "./terminal-guard.ts";
 import type { AgentKey, CommittedStep, StepCommit, Work } from "./turn.ts";
@@ -137,12 +137,13 @@ export const createCommitStep = (deps: CommitDeps) => {
   const holdQueues = async (tx: Queryer, planned: readonly Planned[], limits: QueueLimits): Promise<void> => {
     if (limits.size === 0) return;
     const rows = planned.flatMap(({ plan }) => plan.rows.map(({ row }) => row));
-    const hasPlace = await takeQueuePlaces(tx, rows, limits);
-    if (!hasPlace.includes(false)) return;
+    const verdicts = await takeQueuePlaces(tx, rows, limits);
+    if (verdicts.every((verdict) => verdict === "placed")) return;
     const refused = placesOf(planned).flatMap(({ item, call }, index): [string, ToolplaneError][] => {
       const projectId = rows[index]?.projectId ?? "";
-      if (hasPlace[index] === true) return [];
-      return [[`${item}/${call}`, deps.admission.queueFull(projectId, limits.get(projectId) ?? 0)]];
+      if (verdicts[index] === "placed") return [];
+      const canStart = verdicts[index] === "full";
+      return [[`${item}/${call}`, deps.admission.queueFull(projectId, limits.get(projectId) ?? 0, canStart)]];
     });
     throw new FullQueues(new Map(refused));
   };
@@ -262,7 +263,7 @@ export const createCommitStep = (deps: CommitDeps) => {
     items: readonly CommitItem[],
     grounds: readonly (readonly CallGround[])[],
     limits: QueueLimits,
-  ): Promise<readonly Outcome[]> => {
+  ): Promise<{ readonly outcomes: readonly Outcome[]; readonly rows: Placement["rows"] }> => {
     let placement: Placement | undefined;
     let isSent = false;
     const means: Attempt = {
@@ -296,7 +297,7 @@ export const createCommitStep = (deps: CommitDeps) => {
       dispatched.some(({ gated }) => gated),
     );
     announce(deps, { ended: [], rang: true, ...done.written });
-    return done.outcomes;
+    return { outcomes: done.outcomes, rows: placement?.rows ?? [] };
   };
 
   /** Why calls were refused: for good, or only because the definition changed. */
@@ -327,16 +328,22 @@ export const createCommitStep = (deps: CommitDeps) => {
       step.entries.filter(isCall).map((_, call) => ({ projectId, place: `${item}/${call}` })),
     );
     const refused = await refuseCalls(deps.admission, asked);
+    const letIn = asked.filter(({ place }) => !refused.has(place));
     for (let round = 1; ; ) {
       const grounds = await groundsOf(items, refused);
       const limits = await deps.admission.queueLimits(asked.map(({ projectId }) => projectId));
       try {
-        return await commit(items, grounds, limits);
+        const { outcomes, rows } = await commit(items, grounds, limits);
+        await giveBackCalls(deps.admission, letIn, rows);
+        return outcomes;
       } catch (error) {
         // Each of these rounds refuses one more call at least.
         if (error instanceof FullQueues) for (const [place, refusal] of error.refused) refused.set(place, refusal);
-        else if (!(error instanceof UnreadyCalls) || round++ === MAX_REPLANS) throw error;
-        else await explain(items, error, refused);
+        else if (!(error instanceof UnreadyCalls)) throw error;
+        else if (round++ === MAX_REPLANS) {
+          await giveBackCalls(deps.admission, letIn, []);
+          throw error;
+        } else await explain(items, error, refused);
       }
     }
   };

@@ -28,6 +28,16 @@ export const refuseCalls = async (
   return refused;
 };
 
+/** The tokens of calls that were let in and not written go back: a step that was committed before, a wrong call, a full queue. */
+export const giveBackCalls = async (
+  admission: Pick<Admission, "giveBack">,
+  letIn: readonly AskedCall[],
+  written: readonly { readonly projectId: string }[],
+): Promise<void> => {
+  for (const [projectId, own] of Map.groupBy(letIn, (call) => call.projectId))
+    await admission.giveBack(projectId, own.length - written.filter((row) => row.projectId === projectId).length);
+};
+
 export interface Planned {
   readonly item: number;
   readonly plan: PlannedStep;

@@ -2,7 +2,7 @@
 
 import type { z } from "zod";
 import { formatJsonPath } from "../json/json-path.ts";
-import { type Checked, describeSchemaIssue, type SchemaIssue } from "./schema-issue.ts";
+import { type Checked, describeSchemaIssue, type SchemaIssue, withoutTypeBounds } from "./schema-issue.ts";
 import { ToolplaneError } from "./toolplane-error.ts";
 
 /** Enough to repair a message in one go; a hostile message with a thousand faults does not get a thousand lines. */
@@ -17,10 +17,12 @@ export const fromSchemaIssues = (
   what: string,
   { cause, checked }: IssueSource = {},
 ): ToolplaneError => {
-  const shown = issues.slice(0, MAX_ISSUES).map((issue) => ({
-    path: formatJsonPath(issue.path ?? []),
-    message: describeSchemaIssue(issue, checked),
-  }));
+  const shown = withoutTypeBounds(issues)
+    .slice(0, MAX_ISSUES)
+    .map((issue) => ({
+      path: formatJsonPath(issue.path ?? []),
+      message: describeSchemaIssue(issue, checked),
+    }));
   const text = shown.map(({ path, message }) => `${path}: ${message}`).join("; ");
   return new ToolplaneError("bad_request", `${what} is not valid: ${text || "no reason given"}`, {
     detail: { issues: shown },

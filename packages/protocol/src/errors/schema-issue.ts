@@ -52,10 +52,15 @@ const sizeText = (value: unknown): string => {
   return size === undefined ? typeText(value) : String(size);
 };
 
-const came = (value: unknown): string =>
-  typeof value === "number" || typeof value === "bigint" || typeof value === "boolean"
+/** A number that no JSON reader can tell from infinity is read as the largest one (parse-json.ts). */
+const isBeyond = (value: unknown): value is number => typeof value === "number" && Math.abs(value) >= Number.MAX_VALUE;
+
+const came = (value: unknown): string => {
+  if (isBeyond(value)) return `a number that is too ${value > 0 ? "large" : "small"}`;
+  return typeof value === "number" || typeof value === "bigint" || typeof value === "boolean"
     ? String(value)
     : typeText(value);
+};
 
 const NUMBERS: ReadonlySet<string> = new Set(["number", "int", "bigint"]);
 
@@ -140,6 +145,21 @@ const ownWords = (issue: SchemaIssue, checked: Checked | undefined): string => {
       return issue.message.startsWith(EXPECTED) ? typeIssueText(issue, checked) : issue.message;
   }
 };
+
+const samePath = (a: SchemaIssue, b: SchemaIssue): boolean =>
+  a.path?.length === b.path?.length && (a.path ?? []).every((segment, index) => segment === b.path?.[index]);
+
+const isSafeIntBound = ({ code, minimum, maximum }: SchemaIssue): boolean =>
+  (code === "too_big" && maximum === Number.MAX_SAFE_INTEGER) ||
+  (code === "too_small" && minimum === Number.MIN_SAFE_INTEGER);
+
+/** A whole number has the bounds of its type beside its own; only its own help. */
+export const withoutTypeBounds = <Issue extends SchemaIssue>(issues: readonly Issue[]): readonly Issue[] =>
+  issues.filter(
+    (issue) =>
+      !isSafeIntBound(issue) ||
+      !issues.some((other) => other !== issue && other.code === issue.code && samePath(issue, other)),
+  );
 
 export const describeSchemaIssue = (issue: SchemaIssue, checked?: Checked): string =>
   shortText(DEFAULT_WORDS.test(issue.message) ? ownWords(issue, checked) : issue.message, MAX_ISSUE_LENGTH);

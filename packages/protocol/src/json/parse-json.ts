@@ -2,11 +2,12 @@
 // PN1. Only ToolplaneError comes out: `payload_too_large` for the size cap, `bad_request` for everything else.
 // PN2. Of duplicate keys the last wins (as JSON.parse does), unless the reader asks for them to be refused; a key named
 //     `__proto__` is dropped at every level, however it was escaped; `constructor` and `prototype` are ordinary own properties.
-//     No prototype is ever touched.
+//     No prototype is ever touched. A reader that asks for exact reading refuses it instead.
 // PN3. Error texts give a position, never a piece of the input: it may hold a secret (I8).
 // PN4. What would take too long to read (json-work.ts) is `payload_too_large`, before anything is built of it.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
+import { formatJsonPath, type JsonPathSegment } from "./json-path.ts";
 import { exceedsBytes, type JsonCaps, type JsonValue, MAX_JSON_BYTES, MAX_JSON_DEPTH } from "./json-value.ts";
 import { type JsonExcess, MAX_JSON_SHAPES, MAX_JSON_VALUES, namesTwice, weighJson } from "./json-work.ts";
 
@@ -46,6 +47,26 @@ const settleTree = (value: unknown, levelsLeft: number, dropProto: boolean, maxD
   return members;
 };
 
+/**
+ * For a text whose every key means something (`isExact`): `__proto__` is refused by its place. A number beyond all range becomes the largest
+ * one there is, in place: whoever checks the value refuses it and names the bound.
+ */
+const settleExact = (value: unknown, path: readonly JsonPathSegment[], levelsLeft: number): unknown => {
+  if (typeof value === "number") return Math.max(Math.min(value, Number.MAX_VALUE), -Number.MAX_VALUE);
+  // The caps speak of what is deeper.
+  if (typeof value !== "object" || value === null || levelsLeft === 0) return value;
+  if (Object.hasOwn(value, "__proto__"))
+    throw new ToolplaneError(
+      "bad_request",
+      `the JSON is not valid: unknown key "__proto__" at ${formatJsonPath(path)}`,
+    );
+  for (const [key, item] of Object.entries(value)) {
+    const place = Array.isArray(value) ? Number(key) : key;
+    (value as Record<string, unknown>)[key] = settleExact(item, [...path, place], levelsLeft - 1);
+  }
+  return value;
+};
+
 const AT = "in JSON at position ";
 
 /** Some messages of JSON.parse end with a position and quote nothing; the others quote the input and are not shown. */
@@ -77,6 +98,8 @@ const twice = (): ToolplaneError =>
 export interface JsonReading extends JsonCaps {
   /** Refuses an object that names a member twice: two readers of such a text may see different values. */
   readonly namesOnce?: boolean;
+  /** Refuses a key named `__proto__`, which is dropped otherwise, and reads a number beyond all range as the largest one. */
+  readonly isExact?: boolean | undefined;
 }
 
 /** The steps of reading, in order; other work may run between two of them. Returns the tree. */
@@ -99,6 +122,7 @@ function* readJson(text: string, caps: JsonReading, atOnce: number): Generator<u
     throw notJson(error);
   }
   yield;
+  if (caps.isExact === true) value = settleExact(value, [], maxDepth) as JsonValue;
   const members = settleTree(value, maxDepth, mayNameProto(text), maxDepth);
   yield;
   if (caps.namesOnce === true && namesTwice(text, members)) throw twice();

@@ -113,6 +113,8 @@ describe("help", () => {
 
   test("a first word shows all its commands; an unknown one is wrong usage", async () => {
     expect((await run("help", "tools")).out.match(/^usage: /gm)).toHaveLength(9);
+    expect((await run("up", "--help")).out).toContain("--data DIR");
+    expect((await run("tools", "limits", "--help")).out).toContain("retry_policy");
     expect((await run("help", "frobnicate")).code).toBe(2);
   });
 

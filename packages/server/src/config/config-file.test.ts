@@ -80,6 +80,31 @@ test.each<[string, string, string]>([
     "toolplane.yaml:4: hosts[0].session: ",
   ],
   ["a limit of nothing", "limits:\n  fork_join_tasks: 0\n", "toolplane.yaml:2: limits.fork_join_tasks: "],
+  [
+    "[LIM-bounds] a limit of 1e308",
+    "limits:\n  project:\n    queue: 1e308\n",
+    "toolplane.yaml:3: limits.project.queue: expected at most 1000000",
+  ],
+  [
+    "[LIM-bounds] a limit of 1e309",
+    "limits:\n  project:\n    queue: 1e309\n",
+    "toolplane.yaml:3: limits.project.queue: expected at most 1000000",
+  ],
+  [
+    "[LIM-bounds] a limit of .inf",
+    "limits:\n  project:\n    concurrency: .inf\n",
+    "toolplane.yaml:3: limits.project.concurrency: expected at most 10000",
+  ],
+  [
+    "[LIM-bounds] a limit of -.inf",
+    "limits:\n  project:\n    concurrency: -.inf\n",
+    "toolplane.yaml:3: limits.project.concurrency: expected at least 1",
+  ],
+  [
+    "[LIM-bounds] a limit of 10001",
+    "limits:\n  project:\n    concurrency: 10001\n",
+    "toolplane.yaml:3: limits.project.concurrency: expected at most 10000",
+  ],
   ["a text", "just words\n", "toolplane.yaml:1: the file: "],
 ])("%s is refused with its line", (_what, text, message) => {
   expect(() => parseConfigFile(text, "toolplane.yaml")).toThrow(message);

@@ -1,7 +1,7 @@
 // toolplane.yaml: every key it may have, and the errors for wrong ones. All keys are checked. A key of a part that this version
 // cannot run is refused by name when it is used, and never silently ignored.
 
-import { describeSchemaIssue, isRecord } from "@toolplane/protocol";
+import { describeSchemaIssue, isRecord, withoutTypeBounds } from "@toolplane/protocol";
 import { fileLimitsSchema } from "@toolplane/protocol/registry";
 import { z } from "zod";
 import { refuseConfig } from "./refuse.ts";
@@ -154,6 +154,10 @@ const explain = (issue: z.core.$ZodIssue, file: YamlFile): string => {
 /** Here null takes a limit away. */
 const LIMITS = ".limits.project";
 
+/** Infinity as the largest number: the schema refuses it and names the bound of the key. */
+const clamped = (value: unknown): unknown =>
+  typeof value === "number" ? Math.max(Math.min(value, Number.MAX_VALUE), -Number.MAX_VALUE) : value;
+
 /** A key without a value is null in YAML and means: not given. */
 const withoutNulls = (value: unknown, path = ""): unknown =>
   isRecord(value)
@@ -162,14 +166,16 @@ const withoutNulls = (value: unknown, path = ""): unknown =>
           .filter(([, item]) => item !== null || path === LIMITS)
           .map(([key, item]) => [key, withoutNulls(item, `${path}.${key}`)]),
       )
-    : value;
+    : path.startsWith(LIMITS)
+      ? clamped(value)
+      : value;
 
 export const parseConfigFile = (text: string, fileName: string): ConfigFile => {
   const file = parseYamlFile(text, fileName);
   const result = configSchema.safeParse(withoutNulls(file.value ?? {}));
   if (result.success) return { config: result.data, where: file.where };
   // An unknown key is the likeliest cause of the other errors, so it is named first.
-  const issues = result.error.issues;
+  const issues = withoutTypeBounds(result.error.issues);
   const first = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   throw refuseConfig(first === undefined ? `${fileName}: not readable` : explain(first, file));
 };

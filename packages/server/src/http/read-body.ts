@@ -34,10 +34,12 @@ const LARGE_TEXT = 128 * 1024;
 export interface BodyReading {
   /** Text that cannot be stored is let through: the route checks the body item by item. */
   readonly anyText?: boolean | undefined;
+  /** Nothing of the body is dropped: see JsonReading. */
+  readonly isExact?: boolean | undefined;
 }
 
 /** No byte cap here: the bytes were counted when the body was read. */
-const CAPS = { maxBytes: Number.POSITIVE_INFINITY, namesOnce: true } as const;
+const capsOf = ({ isExact }: BodyReading) => ({ maxBytes: Number.POSITIVE_INFINITY, namesOnce: true, isExact });
 
 const ofTheBody = (error: unknown): unknown =>
   isToolplaneError(error)
@@ -51,7 +53,7 @@ const storable = (value: JsonValue, text: string, { anyText = false }: BodyReadi
 
 const parseNow = (text: string, reading: BodyReading): JsonValue => {
   try {
-    return storable(parseJsonStrict(text, CAPS), text, reading);
+    return storable(parseJsonStrict(text, capsOf(reading)), text, reading);
   } catch (error) {
     throw ofTheBody(error);
   }
@@ -62,7 +64,7 @@ let before: Promise<unknown> = Promise.resolve();
 const parseInTurn = (text: string, reading: BodyReading): Promise<JsonValue> => {
   const mine = before
     .then(() => breathe())
-    .then(() => parseJsonInTurns(text, breathe, CAPS))
+    .then(() => parseJsonInTurns(text, breathe, capsOf(reading)))
     .then((value) => storable(value, text, reading))
     .catch((error: unknown) => {
       throw ofTheBody(error);

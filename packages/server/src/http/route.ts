@@ -97,6 +97,8 @@ export interface Route {
   readonly maxBytes?: number;
   /** Text the database cannot store is let through: the handler turns it into a failed result or an item's own refusal. */
   readonly anyText?: boolean | undefined;
+  /** Every key of the body means something: `__proto__` is refused by name, and a number beyond all range by its bound. */
+  readonly isExact?: boolean | undefined;
   /** What calls are made of, or a route that stands in line by itself (`inLine`): it needs no place to be worked on (request-places.ts). */
   readonly isHot?: boolean | undefined;
   handle(call: RouteCall<unknown, unknown>): Promise<Response> | Response;

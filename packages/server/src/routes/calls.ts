@@ -277,8 +277,13 @@ export const callRoutes: readonly Route[] = [
     gives: "call",
     summary: "Where a call is, what it waits for, and what to do.",
     answers: { 200: explanationBody },
-    handle: async ({ engine, toolHosts, processes, params, reply, caller }) =>
-      reply(200, await explainCall(engine, keyFrom(params), toolHosts, processes, caller.token.role === "agent")),
+    handle: async ({ engine, toolHosts, processes, params, reply, caller, own }) => {
+      const reader = {
+        isAgent: caller.token.role === "agent",
+        seen: (ids: readonly string[]) => own.among("call", ids),
+      };
+      return reply(200, await explainCall(engine, keyFrom(params), toolHosts, processes, reader));
+    },
   }),
   route({
     method: "POST",

@@ -154,6 +154,7 @@ export const registryRoutes: readonly Route[] = [
     summary: "Changes a project's title, status or limits.",
     shownBody: projectPatchSchema,
     body: anyObject,
+    isExact: true,
     answers: { 200: projectShape },
     handle: async ({ engine, params, body, caller, reply }) =>
       reply(200, projectBody(await engine.projects.patchProject(params.project ?? "", body, actorOf(caller)))),
@@ -275,6 +276,7 @@ export const registryRoutes: readonly Route[] = [
     gives: "project",
     summary: "Changes the limits of a tool and nothing else; null takes one away, and one that is left out stays.",
     body: toolLimitsSchema,
+    isExact: true,
     answers: { 200: toolShape },
     handle: async ({ engine, params, body, caller, reply }) => {
       const by = actorOf(caller);

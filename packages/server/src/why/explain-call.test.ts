@@ -197,6 +197,19 @@ test.each([
   expect(why).toBe(`it waits its turn: 1 service of target text takes calls${more}`);
 });
 
+test("[LIM-why-4] services of the plane itself work for all projects: a call that is next and waits says that their places are taken", () => {
+  const own = { ...queued, target: "bundled", session: null } as CallView;
+  const place = { running: 0, ahead: 0, isAtLeast: false, line: "one" } as const;
+  const explainAt = (nowMs: number) => explainQueued({ view: own, nowMs, consumers: 2, ownRole: "tools", place });
+  const turn =
+    "it waits its turn: 2 services of target bundled take calls of all projects; of this project, 0 calls run now, and it is the next one";
+  expect(explainAt(NOW)).toMatchObject({ why: turn, todo: null });
+  expect(explainAt(NOW + 20_000)).toMatchObject({
+    why: `${turn}; it has waited 20 s, so other calls probably take all places of the plane's own services; it gives up at 2026-01-02T03:15:05.000Z`,
+    todo: expect.stringContaining("toolplane up --roles tools --database-url URL"),
+  });
+});
+
 test("[SEE-18] a service went away with the call: `why` names the log to look into, while it waits and after it failed", () => {
   const log = "look into the log of service text@box:7, which stopped answering while it had the call";
   const lostBefore = ["text@box:7"];

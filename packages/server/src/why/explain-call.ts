@@ -7,7 +7,6 @@ import {
   type CallKey,
   type CallView,
   type Engine,
-  type HeldBack,
   isSettled,
   type QueuePlace,
   type WaitingCommand,
@@ -15,15 +14,18 @@ import {
 import { isRecord } from "@toolplane/protocol";
 import { z } from "zod";
 import { parametersOf, planShownArguments } from "../calls/shown-arguments.ts";
+import type { UpRole } from "../config/settings.ts";
 import { type HostProblem, NO_TOOL_HOSTS, type ToolHosts } from "../hosts/tool-hosts.ts";
 import { anyObject, type BodyOf, text, textOrNull } from "../http/answers.ts";
 import { describeProcess, type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
 import { adviceForCall, lookInLog } from "./call-advice.ts";
-import { limitFacts, planLimitWhy } from "./limit-problem.ts";
+import { limitFacts, planLimitWhy, type ShownHold } from "./limit-problem.ts";
+import { planOwnServiceWhy } from "./own-service-problem.ts";
 import { findPinnedProblem, type PinnedProblem, planPinnedWhy } from "./pinned-problem.ts";
 import { planPlainWhy, SEE_NATS } from "./plain-problem.ts";
 import { placeText } from "./queue-words.ts";
-import { isHostTarget, planRoleProblem, roleServing } from "./role-problem.ts";
+import { isHostTarget, planRoleProblem, roleServing, sharedRoleOf } from "./role-problem.ts";
+import { holdOf, PERSON, type WhyReader } from "./why-reader.ts";
 
 export const explanationBody = z
   .strictObject({
@@ -43,6 +45,8 @@ export interface WhyFacts {
   readonly toolStatus: string | undefined;
   /** How many services asked for work of this target lately. */
   readonly consumers: number;
+  /** Its target is one of the plane's own: the processes with this role serve it for all projects. */
+  readonly ownRole?: UpRole | undefined;
   /** When one of them asked last, if nothing else is known of them. */
   readonly lastAskedMs?: number | undefined;
   /** The processes of the plane, if they can be known. */
@@ -72,7 +76,7 @@ export interface WhyFacts {
   /** The batch that holds it, if one does. */
   readonly batch?: BatchView | undefined;
   /** The limit that holds it back, if one does. */
-  readonly heldBack?: HeldBack | undefined;
+  readonly heldBack?: ShownHold | undefined;
   /** The code with which its last attempt failed, when it is tried again. */
   readonly failedWith?: string | undefined;
 }
@@ -151,6 +155,8 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
       busAway ? SEE_NATS : `start a service for target ${view.target}`,
     ];
   const alone = view.session === null ? "" : ", those of its session one after the other";
+  if (facts.ownRole !== undefined)
+    return planOwnServiceWhy({ ...facts, services: consumers, role: facts.ownRole, away: busAway ? AWAY : "" });
   const services = consumers === 1 ? "1 service" : `${consumers} services`;
   const place = facts.place === undefined ? "" : `; ${placeText(facts.place)}`;
   return [
@@ -324,7 +330,7 @@ export const explainCall = async (
   key: CallKey,
   toolHosts: Pick<ToolHosts, "problemOf"> = NO_TOOL_HOSTS,
   planeProcesses: PlaneProcesses = UNKNOWN_PROCESSES,
-  forAgent = false,
+  reader: WhyReader = PERSON,
 ): Promise<Explanation> => {
   const view = await engine.calls.get(key);
   const cards = await engine.cards.getCards(key.projectId, [view.callCardId, view.resultCardId]);
@@ -346,11 +352,12 @@ export const explainCall = async (
     batch: parked ? await engine.batches.get({ projectId: key.projectId, batchId }) : undefined,
     place: view.status === "queued" ? await engine.calls.queuePlace(view) : undefined,
     ...(result?.__type__ === "ToolResultContent" ? errorOf(result.error) : {}),
-    arguments: card && planShownArguments(card, await parametersOf(engine, view), forAgent)?.arguments,
+    arguments: card && planShownArguments(card, await parametersOf(engine, view), reader.isAgent)?.arguments,
     nowMs: await engine.databaseNow(),
     toolStatus: tool?.status,
     // The plane's own targets are served by every process with the role, not only by those that asked this process.
     consumers,
+    ownRole: serving.length > 0 ? sharedRoleOf(view.target) : undefined,
     lastAskedMs:
       seen > 0 && serving.length === 0 ? Math.max(...services.map(({ lastSeenMs }) => lastSeenMs)) : undefined,
     // Services on NATS are unknown here until they lease their first call.
@@ -360,7 +367,7 @@ export const explainCall = async (
     deadLetterId: letter?.deadLetterId,
     pinnedProblem: await findPinnedProblem(engine, view, services),
     command: view.settledAt === null && view.plain ? await engine.calls.waitingCommand(view) : undefined,
-    heldBack: view.status === "queued" ? await engine.calls.heldBack(view) : undefined,
+    heldBack: await holdOf(engine, view, reader),
     ...(view.status === "queued" && view.attempts > 0 ? await failuresBefore(engine, view) : {}),
     hostProblem: toolHosts.problemOf(key.projectId, view.target),
     hostProcesses: seen === 0 && isHostTarget(view.target) ? serving : [],

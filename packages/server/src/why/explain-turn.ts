@@ -2,7 +2,7 @@
 
 import { type CallView, type Engine, isSettled, type StepView, type TurnView } from "@toolplane/engine";
 import { type PlaneProcess, type PlaneProcesses, UNKNOWN_PROCESSES } from "../up/plane-processes.ts";
-import { planMissingRole } from "./role-problem.ts";
+import { having, planMissingRole } from "./role-problem.ts";
 
 export interface TurnExplanation {
   /** One sentence; null for a turn that is over, unless the plane itself ended it. */
@@ -53,12 +53,15 @@ const whyDispatched = ({ view, agent, processes }: TurnFacts): TurnExplanation =
       why: `agent ${view.agentId} is not in the roster any more`,
       todo: `toolplane turns stop ${view.agentTurnId}`,
     };
-  return (
-    planMissingRole("worker", processes) ?? {
-      why: `it waits for a worker of pool ${agent.workerTarget} to take it`,
-      todo: `see that a server with the role worker serves pool ${agent.workerTarget} (TOOLPLANE_WORKER_TARGETS, or worker_targets in its configuration)`,
-    }
-  );
+  const missing = planMissingRole("worker", processes);
+  if (missing !== undefined) return missing;
+  const workers = processes === undefined ? 0 : having("worker", processes).length;
+  const who = workers === 0 ? "" : `; ${workers === 1 ? "1 process has" : `${workers} processes have`} the role worker`;
+  // Which pools a process serves, and whose turns take its places, is not known here.
+  return {
+    why: `it waits for a worker of pool ${agent.workerTarget} to take it${who}; workers take turns of all projects`,
+    todo: `if it stays so, either no server with the role worker serves pool ${agent.workerTarget} (TOOLPLANE_WORKER_TARGETS, or worker_targets in its configuration), or all their places are taken by other turns: toolplane up --roles worker --database-url URL starts another server`,
+  };
 };
 
 const whySuspended = ({ view, calls }: TurnFacts): TurnExplanation => {
@@ -69,12 +72,14 @@ const whySuspended = ({ view, calls }: TurnFacts): TurnExplanation => {
     .map(({ toolCallId, toolName, status }) => `${toolName} (${status}, call ${toolCallId})`)
     .join(", ");
   const more = view.waitingCount > CALLS_SHOWN ? ` and ${view.waitingCount - CALLS_SHOWN} more` : "";
+  // A running call says only where it runs; a queued one may wait for a limit.
+  const asked = calls.find(({ status }) => status === "queued") ?? first;
   const unapproved = calls.find(({ status }) => status === "awaiting_approval");
   return {
     why: `it waits for ${named}${more}`,
     todo:
       unapproved === undefined
-        ? `toolplane why ${first.toolCallId}`
+        ? `toolplane why ${asked.toolCallId}`
         : `toolplane calls approve ${unapproved.toolCallId}, or deny it`,
   };
 };
@@ -91,7 +96,7 @@ const whyOver = ({ status, error, errorCode }: TurnView): TurnExplanation =>
   errorCode === LOST_HEAD_CODE ? { why: `it ended as ${status}: ${error}`, todo: "ask the agent again" } : OVER;
 
 /** Pure: the sentence for a turn. */
-const planTurnExplanation = (facts: TurnFacts): TurnExplanation => {
+export const planTurnExplanation = (facts: TurnFacts): TurnExplanation => {
   const { view, steps } = facts;
   if (view.endedAt !== null) return whyOver(view);
   if (view.headLost) return whyLost(facts);

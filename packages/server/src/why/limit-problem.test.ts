@@ -1,6 +1,6 @@
 import type { HeldBack, QueuePlace } from "@toolplane/engine";
 import { expect, test } from "vitest";
-import { planLimitWhy } from "./limit-problem.ts";
+import { limitFacts, planLimitWhy, showHold } from "./limit-problem.ts";
 import { placeText } from "./queue-words.ts";
 
 const NOW = Date.parse("2026-01-02T03:04:05Z");
@@ -23,6 +23,8 @@ const held = (more: Partial<HeldBack>): HeldBack => ({
   slots: [slot("c1")],
   ...more,
 });
+/** As a person sees it. */
+const shown = (one: HeldBack) => showHold(one, new Set(one.slots.map(({ toolCallId }) => toolCallId)));
 const breaker = { failure_rate: 0.5, window_seconds: 60, open_seconds: 30 };
 
 test.each<[string, Partial<HeldBack>, QueuePlace | undefined, string, string]>([
@@ -30,21 +32,21 @@ test.each<[string, Partial<HeldBack>, QueuePlace | undefined, string, string]>([
     "a slot",
     {},
     place(0),
-    "it waits for a slot: search runs at most 1 call at a time, and 1 runs now (call c1 at text-1); a slot is free when one of them ends, at the latest at 2026-01-02T03:04:33.000Z (in 28 s); it is the next one",
+    "it waits for a slot: search runs at most 1 call at a time, and 1 runs now (call c1 at text-1 for 2 s); a slot is free when one of them ends, at the latest at 2026-01-02T03:04:33.000Z (in 28 s); it is the next one",
     "to let more run at once: toolplane tools limits search --concurrency N",
   ],
   [
     "a slot of the project",
     { toolName: undefined, limits: { concurrency: 3 }, running: 3 },
     place(4, "gates"),
-    "it waits for a slot: project demo runs at most 3 calls at a time, and 3 run now (call c1 at text-1 and 2 more); a slot is free when one of them ends, at the latest at 2026-01-02T03:04:33.000Z (in 28 s); about 4 calls start before it, because the tools of the project take turns",
+    "it waits for a slot: project demo runs at most 3 calls at a time, and 3 run now (call c1 at text-1 for 2 s and 2 more); a slot is free when one of them ends, at the latest at 2026-01-02T03:04:33.000Z (in 28 s); about 4 calls start before it, because the tools of the project take turns",
     "to let more run at once: toolplane projects limits demo --concurrency N",
   ],
   [
     "a limit that was lowered",
     { limits: { concurrency: 2 }, running: 5, slots: [slot("c1"), slot("c2")] },
     undefined,
-    "it waits for a slot: search runs at most 2 calls at a time, and 5 run now (call c1 at text-1, call c2 at text-1 and 3 more); a slot is free when 4 of them have ended",
+    "it waits for a slot: search runs at most 2 calls at a time, and 5 run now (call c1 at text-1 for 2 s, call c2 at text-1 for 2 s and 3 more); a slot is free when 4 of them have ended",
     "to let more run at once: toolplane tools limits search --concurrency N",
   ],
   [
@@ -76,7 +78,30 @@ test.each<[string, Partial<HeldBack>, QueuePlace | undefined, string, string]>([
     "see why the runs fail: toolplane calls list --target text --status failed",
   ],
 ])("[LIM-why-1] [LIM-why-2] %s", (_, more, where, why, todo) => {
-  expect(planLimitWhy({ ...held(more), projectId: "demo", nowMs: NOW, place: where })).toEqual([why, todo]);
+  expect(planLimitWhy({ ...shown(held(more)), projectId: "demo", nowMs: NOW, place: where })).toEqual([why, todo]);
+});
+
+test("[LIM-why-3] calls that the reader may not see are counted and not named, in the words and in the facts", () => {
+  const two = held({
+    limits: { concurrency: 2 },
+    running: 2,
+    slots: [slot("c1"), { ...slot("c2"), runDeadline: at(90) }],
+  });
+  const why = (seen: readonly string[]) =>
+    planLimitWhy({ ...showHold(two, new Set(seen)), projectId: "demo", nowMs: NOW, place: place(0) })[0];
+  const free = "a slot is free when one of them ends, at the latest at 2026-01-02T03:04:33.000Z (in 28 s)";
+  expect(why([])).toBe(
+    `it waits for a slot: search runs at most 2 calls at a time, and 2 run now; ${free}; it is the next one`,
+  );
+  expect(why(["c2"])).toContain(`and 2 run now (call c2 at text-1 for 2 s and 1 more); ${free}`);
+  expect(limitFacts(showHold(two, new Set()))).toMatchObject({
+    running: 2,
+    slots: [],
+    slot_free_by: at(28).toISOString(),
+  });
+  const trial = held({ blockedBy: "breaker", limits: { breaker }, openedAt: at(-6) });
+  const [said] = planLimitWhy({ ...showHold(trial, new Set()), projectId: "demo", nowMs: NOW, place: undefined });
+  expect(said).toContain("; a call runs as a trial now:");
 });
 
 test.each<[QueuePlace, string]>([

@@ -1,13 +1,26 @@
 // Why a call waits although services could take it: a limit holds it back. The sentence names the limit, what holds the slots, when
-// the next call may start, and how many calls start before this one. Pure.
+// the next call may start, and how many calls start before this one. Calls that the reader may not see are counted and not named. Pure.
 
 import type { HeldBack, QueuePlace } from "@toolplane/engine";
 import { aheadText, callsText } from "./queue-words.ts";
 
 type Said = readonly [string, string | null];
 
+/** What its reader may know of what holds a call: `slots` are those that the reader may see. */
+export interface ShownHold extends HeldBack {
+  /** When the first of all slots is free at the latest. */
+  readonly freeBy: Date | undefined;
+}
+
+/** `seen`: the calls that the reader may see. */
+export const showHold = (held: HeldBack, seen: ReadonlySet<string>): ShownHold => ({
+  ...held,
+  slots: held.slots.filter(({ toolCallId }) => seen.has(toolCallId)),
+  freeBy: held.slots[0]?.runDeadline ?? undefined,
+});
+
 /** A call that a limit holds, and where it stands. */
-interface Held extends HeldBack {
+interface Held extends ShownHold {
   readonly projectId: string;
   readonly nowMs: number;
   readonly place: QueuePlace | undefined;
@@ -20,19 +33,27 @@ const when = (date: Date | null | undefined, nowMs: number): string =>
 
 const thenAhead = ({ place }: Held): string => (place === undefined ? "" : `; ${aheadText(place)}`);
 
-const holders = ({ slots, running }: HeldBack): string => {
+const ranFor = (startedAt: Date | null, nowMs: number): string =>
+  startedAt === null ? "" : ` for ${Math.max(0, Math.floor((nowMs - startedAt.getTime()) / 1_000))} s`;
+
+/** Calls of others are not named. */
+const holders = ({ slots, running, nowMs }: Held): string => {
   const named = slots
-    .map(({ toolCallId, holder }) => `call ${toolCallId} at ${holder ?? "a service without leases"}`)
+    .map(
+      ({ toolCallId, holder, startedAt }) =>
+        `call ${toolCallId} at ${holder ?? "a service without leases"}${ranFor(startedAt, nowMs)}`,
+    )
     .join(", ");
-  return running > slots.length ? `${named} and ${running - slots.length} more` : named;
+  if (named === "") return "";
+  return running > slots.length ? ` (${named} and ${running - slots.length} more)` : ` (${named})`;
 };
 
 /** A limit that was lowered has more calls in flight than slots. */
-const whenFree = ({ limits: { concurrency = 0 }, running, slots, nowMs }: Held): string => {
+const whenFree = ({ limits: { concurrency = 0 }, running, freeBy, nowMs }: Held): string => {
   const over = running - concurrency;
   return over > 0
     ? `a slot is free when ${over + 1} of them have ended`
-    : `a slot is free when one of them ends, at the latest at ${when(slots[0]?.runDeadline, nowMs)}`;
+    : `a slot is free when one of them ends, at the latest at ${when(freeBy, nowMs)}`;
 };
 
 const whySlots = (held: Held): Said => {
@@ -40,7 +61,7 @@ const whySlots = (held: Held): Said => {
   const whose = toolName === undefined ? `project ${projectId}` : toolName;
   const change = toolName === undefined ? `projects limits ${projectId}` : `tools limits ${toolName}`;
   return [
-    `it waits for a slot: ${whose} runs at most ${callsText(limits.concurrency ?? 0)} at a time, and ${running} ${running === 1 ? "runs" : "run"} now (${holders(held)}); ${whenFree(held)}${thenAhead(held)}`,
+    `it waits for a slot: ${whose} runs at most ${callsText(limits.concurrency ?? 0)} at a time, and ${running} ${running === 1 ? "runs" : "run"} now${holders(held)}; ${whenFree(held)}${thenAhead(held)}`,
     `to let more run at once: toolplane ${change} --concurrency N`,
   ];
 };
@@ -92,6 +113,9 @@ interface LimitFacts {
   readonly limits: HeldBack["limits"];
   readonly running: number;
   readonly next_at: string | null;
+  /** When the first of all slots is free at the latest. */
+  readonly slot_free_by: string | null;
+  /** Those that the reader may see. */
   readonly slots: readonly {
     readonly tool_call_id: string;
     readonly holder: string | null;
@@ -101,12 +125,22 @@ interface LimitFacts {
 }
 
 /** For the facts beside the sentence. */
-export const limitFacts = ({ toolName, target, blockedBy, limits, running, nextAt, slots }: HeldBack): LimitFacts => ({
+export const limitFacts = ({
+  toolName,
+  target,
+  blockedBy,
+  limits,
+  running,
+  nextAt,
+  freeBy,
+  slots,
+}: ShownHold): LimitFacts => ({
   held_by: blockedBy,
   of: toolName ?? (target === undefined ? "the project" : `target ${target}`),
   limits,
   running,
   next_at: nextAt?.toISOString() ?? null,
+  slot_free_by: freeBy?.toISOString() ?? null,
   slots: slots.map(({ toolCallId, holder, startedAt, runDeadline }) => ({
     tool_call_id: toolCallId,
     holder,

@@ -21,6 +21,9 @@ const roleOf = (target: string): UpRole | undefined => {
   return target === PMO_SERVICE.target ? "pmo" : undefined;
 };
 
+/** The role whose processes serve a target for all projects; a host may be of one project. */
+export const sharedRoleOf = (target: string): UpRole | undefined => (isHostTarget(target) ? undefined : roleOf(target));
+
 const DOES: Readonly<Record<UpRole, string>> = {
   api: "answers requests",
   worker: "thinks for agents",
@@ -28,7 +31,7 @@ const DOES: Readonly<Record<UpRole, string>> = {
   tools: "serves the bundled tools and the hosts",
 };
 
-const having = (role: UpRole, processes: readonly PlaneProcess[]): readonly PlaneProcess[] =>
+export const having = (role: UpRole, processes: readonly PlaneProcess[]): readonly PlaneProcess[] =>
   processes.filter(({ roles }) => roles.includes(role));
 
 /** The processes that serve a target of the plane's own. */

@@ -213,7 +213,8 @@ const limits: Command = {
   least: 1,
   most: 1,
   options: ["project", "concurrency", "rate", "burst", "breaker"],
-  summary: "show or change the limits of a tool, and nothing else of it",
+  summary:
+    "show or change the limits of a tool, and nothing else of it; retry_policy is shown, and changed by the API or the definition",
   async run({ client, project, args, flags, output }) {
     const name = args[0] ?? "";
     const body = readLimits(flags, "breaker", "tools limits");

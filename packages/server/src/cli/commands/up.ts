@@ -9,7 +9,7 @@ export const upCommand: Command = {
   usage: "",
   least: 0,
   most: 0,
-  options: ["port", "host", "database-url", "nats-url", "roles", "config", "demo", "ephemeral"],
+  options: ["data", "port", "host", "database-url", "nats-url", "roles", "config", "demo", "ephemeral"],
   summary: "run the server; SIGTERM or Ctrl-C drains it",
   async run({ flags, io }) {
     // Imported here: without the engine every other command starts in half the time.

@@ -1,0 +1,44 @@
+// How long a caller is asked to wait that found a full queue: an estimate, from what this process saw of the queue.
+//   QS1. While the queue moves, a caller waits as long again as the queue has stood still: 1 to 10 seconds. A queue that was just filled has
+//        stood still for no time, so calls that arrive together are told to come again in a second.
+//   QS2. A queue that has stood still for ten seconds, or in which no call can start, asks for a minute: what waits is for later, for a person, or
+//        without a service.
+//   QS3. What was seen is forgotten when no caller was refused for longer than the longest pause: other processes may have moved the queue since.
+
+import type { Clock } from "../ports/clock.ts";
+import { createRecent } from "../recent/recent.ts";
+
+export interface QueuePauses {
+  /** There was room in the queue of the project, or a call of it ended. */
+  moved(projectId: string): void;
+  /** Seconds until a refused caller may come again. `canStart`: a call in the queue waits for nothing but a service. */
+  pause(projectId: string, canStart: boolean): number;
+}
+
+const MAX_PROJECTS = 10_000;
+/** A queue that has stood still for longer says nothing about when its next call starts. */
+const LATELY_MS = 10_000;
+const LONG_PAUSE_SECONDS = 60;
+const FORGOTTEN_MS = LONG_PAUSE_SECONDS * 1_000 + LATELY_MS;
+
+/** As long again as the queue has stood still. Pure. */
+export const planPause = (stillMs: number): number =>
+  stillMs > LATELY_MS ? LONG_PAUSE_SECONDS : Math.max(Math.ceil(stillMs / 1_000), 1);
+
+export const createQueuePauses = (clock: Pick<Clock, "now">): QueuePauses => {
+  /** `at`: when the queue was last asked for. */
+  const seen = createRecent<{ readonly movedAt: number; readonly at: number }>(MAX_PROJECTS);
+  return {
+    moved(projectId) {
+      const at = clock.now();
+      seen.set(projectId, { movedAt: at, at });
+    },
+    pause(projectId, canStart) {
+      const at = clock.now();
+      const last = seen.get(projectId);
+      const movedAt = last === undefined || at - last.at > FORGOTTEN_MS ? at : last.movedAt;
+      seen.set(projectId, { movedAt, at });
+      return canStart ? planPause(at - movedAt) : LONG_PAUSE_SECONDS;
+    },
+  };
+};
