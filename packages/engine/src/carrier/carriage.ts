@@ -14,7 +14,7 @@ import type { Carrier } from "./carrier.ts";
 import { keepDurables } from "./durable-keeper.ts";
 import { createOutboxBus } from "./outbox-bus.ts";
 import type { ServedTarget } from "./plan-durables.ts";
-import { moveOldEvents } from "./take-over.ts";
+import { takeOver } from "./take-over.ts";
 
 export interface CarriageOptions extends Pick<Ground, "db" | "doorbell" | "ids" | "clock" | "log" | "faults"> {
   readonly carrier: Carrier;
@@ -80,7 +80,7 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
   const relay = relayOutbox({
     ...ground,
     claimMs: carrier.relayClaimMs,
-    prepare: (signal) => moveOldEvents(options.db, signal),
+    prepare: (signal) => takeOver(options.db, signal),
     watch: {
       answered: (receivers) => {
         for (const [component, projectId, target] of receivers) answered.notice({ component, projectId, target });
