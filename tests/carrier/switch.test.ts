@@ -158,7 +158,7 @@ test("[ARCH-6-4] [ARCH-6-6] a call that was made while the database carried comm
   await again.expire();
   expect(sentOf()).toEqual([given, ...ids].toSorted());
   const { availableAt } = await again.calls.get({ projectId: "demo", toolCallId: later });
-  expect(availableAt.getTime()).toBeGreaterThan(Date.now() + 3_000_000);
+  expect(availableAt?.getTime()).toBeGreaterThan(Date.now() + 3_000_000);
 });
 
 test("[ARCH-6-4] an engine that starts again with the carrier it had sends what its predecessor left, also events", async () => {

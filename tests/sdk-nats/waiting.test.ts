@@ -146,6 +146,35 @@ test("[NATS-line-2] calls of tools that may not run twice are not handed out thi
   expect(await world.resultOf(await world.until(toolCallId, "success"))).toBe("ran");
 });
 
+test.each([
+  ["alone", {}],
+  ["of-session", { session: "agent" }],
+  ["limited", { concurrency: 2 }],
+])(
+  "[NATS-line-2] a call that may not run twice (%s) is never leased to a service that waits, and safe calls pass it",
+  async (name, more) => {
+    const upload = (tool: string, retry: "safe" | "never") =>
+      world.engine.tools.upsertTool("demo", toolUpload({ name: tool, target: name, options: { retry, ...more } }));
+    await upload(`${name}-once`, "never");
+    await upload(`${name}-safe`, "safe");
+    const once = await world.dispatch(`${name}-once`);
+    for (let asked = 0; asked < 5; asked++)
+      expect((await askForWork(name, { max: 8, wait_seconds: 60 })).error).toMatchObject({ code: "bad_request" });
+    const safe =
+      more.session === undefined ? [await world.dispatch(`${name}-safe`), await world.dispatch(`${name}-safe`)] : [];
+    for (const toolCallId of safe) {
+      const { commands } = await askForWork(name, { max: 1, wait_seconds: 60 });
+      expect(commands?.map(({ headers }) => headers[HEADERS.toolCallId])).toEqual([toolCallId]);
+    }
+    const phases: string[] = [];
+    for (const { subject, payload } of await world.engine.events.read("demo", "0-0", 1_000)) {
+      const told = JSON.parse(payload) as { readonly tool_call_id?: string; readonly phase?: string };
+      if (subject.endsWith(".call") && told.tool_call_id === once) phases.push(told.phase ?? "");
+    }
+    expect(phases).toEqual(["dispatched"]);
+  },
+);
+
 test("[NATS-line-3] a call whose answer reaches no client goes back at once, also before its lease is over", async () => {
   await addTool("gone", "safe");
   raw.publish(gatewayOf("gone"), JSON.stringify({ max: 4, wait_seconds: 60, holder: "dead" }), {
