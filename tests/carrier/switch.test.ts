@@ -118,6 +118,49 @@ test("[ARCH-6-4] commands that wait when the carrier changes are relayed; when i
   await eventually(() => again.accepted.some(({ payload }) => payload === "pong"));
 });
 
+const TOOLS = [
+  { name: "once", options: { retry: "never" } },
+  { name: "plain", options: { service: "plain" } },
+  { name: "mine", options: { retry: "never", session: "agent" } },
+  { name: "slow", options: { retry: "never", concurrency: 1 } },
+  { name: "paused", options: { retry: "never" } },
+] as const;
+
+test("[ARCH-6-4] [ARCH-6-6] a call that was made while the database carried commands gets one on every bus that comes after it", async () => {
+  const first = await start(createMemoryCarrier());
+  await makeProject(first);
+  for (const tool of TOOLS) await first.tools.upsertTool("demo", toolUpload({ ...tool, target: tool.name }));
+  // A service fetches these: later on none of them is new, so no start is a first attach.
+  for (const { name } of TOOLS) await first.attach({ projectId: "demo", target: name });
+  const ask = async (engine: Engine, toolName: string, notBeforeMs?: number): Promise<string> =>
+    (await engine.calls.dispatch({ projectId: "demo", toolName, arguments: {}, notBeforeMs })).toolCallId;
+  const given = await ask(first, "once");
+  const before = await first.calls.claim({ projectId: "demo", target: "once", holder: "a", max: 1 });
+  expect(before.map(({ facts }) => facts.toolCallId)).toEqual([given]);
+  await stop(first);
+
+  const postgres = await start();
+  await postgres.tools.pauseTool("demo", "paused");
+  const ids = await Promise.all(TOOLS.map(({ name }) => ask(postgres, name)));
+  await postgres.tools.resumeTool("demo", "paused");
+  const later = await ask(postgres, "once", Date.now() + 3_600_000);
+  // Given back here, so this one was sent once, long ago.
+  await postgres.calls.release({ projectId: "demo", toolCallId: given, leaseId: before[0]?.lease.id ?? "" });
+  await stop(postgres);
+
+  const carrier = createMemoryCarrier();
+  const again = await start(carrier);
+  const sentOf = () => carrier.commands.map(({ headers }) => headers["CG-Tool-Call-Id"]).toSorted();
+  await eventually(async () => {
+    await again.expire();
+    return sentOf().length >= ids.length + 1;
+  });
+  await again.expire();
+  expect(sentOf()).toEqual([given, ...ids].toSorted());
+  const { availableAt } = await again.calls.get({ projectId: "demo", toolCallId: later });
+  expect(availableAt?.getTime()).toBeGreaterThan(Date.now() + 3_000_000);
+});
+
 test("[ARCH-6-4] an engine that starts again with the carrier it had sends what its predecessor left, also events", async () => {
   const first = createMemoryCarrier();
   const engine = await start(first);

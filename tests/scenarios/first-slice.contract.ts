@@ -154,7 +154,7 @@ export const firstSlice = (bus: BusName): void => {
     const why = await run("why", doomed.unsafe);
     expect(body).toMatchObject({ status: "failed", error: { code: "outcome_unknown" } });
     expect(why.stdout).toContain("outcome_unknown");
-    expect(why.stdout).toMatch(/odd@\S+ which stopped answering/);
+    expect(why.stdout).toMatch(/odd@\S+ which was not heard in time/);
     expect(effectsOf("hang_unsafe")).toBe(1);
   });
 };

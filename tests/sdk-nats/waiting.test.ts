@@ -146,6 +146,78 @@ test("[NATS-line-2] calls of tools that may not run twice are not handed out thi
   expect(await world.resultOf(await world.until(toolCallId, "success"))).toBe("ran");
 });
 
+test.each([
+  ["alone", {}],
+  ["of-session", { session: "agent" }],
+  ["limited", { concurrency: 2 }],
+])(
+  "[NATS-line-2] a call that may not run twice (%s) is never leased to a service that waits, and safe calls pass it",
+  async (name, more) => {
+    const upload = (tool: string, retry: "safe" | "never") =>
+      world.engine.tools.upsertTool("demo", toolUpload({ name: tool, target: name, options: { retry, ...more } }));
+    await upload(`${name}-once`, "never");
+    await upload(`${name}-safe`, "safe");
+    const once = await world.dispatch(`${name}-once`);
+    for (let asked = 0; asked < 5; asked++)
+      expect((await askForWork(name, { max: 8, wait_seconds: 60 })).error).toMatchObject({ code: "bad_request" });
+    const safe = !("session" in more)
+      ? [await world.dispatch(`${name}-safe`), await world.dispatch(`${name}-safe`)]
+      : [];
+    for (const toolCallId of safe) {
+      const { commands } = await askForWork(name, { max: 1, wait_seconds: 60 });
+      expect(commands?.map(({ headers }) => headers[HEADERS.toolCallId])).toEqual([toolCallId]);
+    }
+    const phases: string[] = [];
+    for (const { subject, payload } of await world.engine.events.read("demo", "0-0", 1_000)) {
+      const told = JSON.parse(payload) as { readonly tool_call_id?: string; readonly phase?: string };
+      if (subject.endsWith(".call") && told.tool_call_id === once) phases.push(told.phase ?? "");
+    }
+    expect(phases).toEqual(["dispatched"]);
+  },
+);
+
+test("[SEE-14] a service that fetches its commands is listed before its first call, and is not taken for one that waits", async () => {
+  const tool = defineTool({
+    name: "fetched",
+    description: "Runs once",
+    parameters: { type: "object", properties: {} } as const,
+    run: async () => "ran",
+  });
+  await using _serving = await world.serve([tool], { target: "fetched" });
+  await expect.poll(isWaiting("fetched")).toBe(1);
+  const [service] = world.engine.calls.services("demo", "fetched");
+  expect(service).toMatchObject({ target: "fetched", holder: expect.stringContaining("fetched") });
+  expect(service?.safeOnly).toBeUndefined();
+});
+
+test("[NATS-line-1] calls that are handed to services which wait cause no purge on the server", async () => {
+  await using own = await openWorld();
+  await own.engine.tools.upsertTool(
+    "demo",
+    toolUpload({ name: "marker", target: "marker", options: { retry: "safe" } }),
+  );
+  const purges = () => own.engine.carried?.stats().answered.purges ?? 0;
+  await using _serving = await own.serve([echo("clean")], { target: "clean" });
+  await expect.poll(() => own.engine.calls.services("demo", "clean").length).toBe(1);
+  const before = purges();
+  for (let made = 0; made < 3; made++) await own.call("clean");
+  // Looks are made in the order of the claims: when this command is gone, the looks at the calls before are over.
+  const held = async (): Promise<unknown> => {
+    const asked = {
+      subject: "$JS.API.STREAM.INFO.cg_cmd_v1r4",
+      headers: {},
+      payload: '{"subjects_filter":"cg.v1r4.demo.*.cmd.tool.marker.>"}',
+    };
+    const { payload } = await own.link.request(asked, { timeoutMs: 5_000 });
+    return Object.keys((JSON.parse(payload) as { state: { subjects?: object } }).state.subjects ?? {}).length;
+  };
+  await own.dispatch("marker");
+  await expect.poll(held).toBe(1);
+  await own.engine.calls.claim({ projectId: "demo", target: "marker", holder: "http", max: 1 });
+  await expect.poll(held).toBe(0);
+  expect(purges()).toBe(before + 1);
+});
+
 test("[NATS-line-3] a call whose answer reaches no client goes back at once, also before its lease is over", async () => {
   await addTool("gone", "safe");
   raw.publish(gatewayOf("gone"), JSON.stringify({ max: 4, wait_seconds: 60, holder: "dead" }), {

@@ -35,8 +35,12 @@ export interface ScriptedLink extends NatsLink {
   failFetch: ToolplaneError | undefined;
   /** The subjects of the questions that asked for a durable. */
   readonly attached: string[];
+  /** Their bodies. */
+  readonly attachBodies: Record<string, unknown>[];
   /** Instead of a durable. */
   refuseAttach: NatsReply | undefined;
+  /** An earlier plane does not know the name of a service there. */
+  refuseNames: NatsReply | undefined;
   offer(...commands: readonly ClaimedCommand[]): ScriptedDelivery[];
   cut(): void;
   mend(): void;
@@ -109,6 +113,7 @@ export const createScriptedLink = (answer: Answering = () => reply({})): Scripte
     exchanges: [] as number[],
     durables: [] as string[],
     attached: [] as string[],
+    attachBodies: [] as Record<string, unknown>[],
     fetches: [] as { max: number; waitMs: number }[],
   };
   let up = true;
@@ -134,6 +139,7 @@ export const createScriptedLink = (answer: Answering = () => reply({})): Scripte
     giveWork: () => refuse("bad_request", 400),
     failFetch: undefined,
     refuseAttach: undefined,
+    refuseNames: undefined,
     connected: () => up,
     closed: () => closed,
     onReconnect(listener) {
@@ -145,6 +151,8 @@ export const createScriptedLink = (answer: Answering = () => reply({})): Scripte
       if (subject.endsWith(".attach")) {
         if (!up) throw away();
         log.attached.push(subject);
+        log.attachBodies.push(body);
+        if (self.refuseNames !== undefined && "holder" in body) return self.refuseNames;
         if (self.refuseAttach !== undefined) return self.refuseAttach;
         return reply({ stream: "cg_cmd_v1r4", durable: `tool_${String(body.target)}__${subject.split(".")[2]}` });
       }

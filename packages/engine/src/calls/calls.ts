@@ -82,6 +82,8 @@ export interface Calls {
   wait(key: CallKey, waitMs: number, signal?: AbortSignal): Promise<boolean>;
   /** Services that asked for work within the last minute. */
   services(projectId: string, target?: string): readonly SeenService[];
+  /** A service that fetches its commands from a bus says that it is here. */
+  greet(service: Pick<SeenService, "projectId" | "target" | "holder" | "definitions">): void;
   /** Services that asked within the last hour and do so no more. */
   goneServices(projectId: string): readonly SeenService[];
   readonly watch: SettleWatch;
@@ -204,23 +206,23 @@ export const createCalls = (deps: CallsDeps): Calls => {
     async claim(request, waitMs = 0, signal) {
       checkClaim(request);
       const { projectId, target, holder, definitions } = request;
-      const answered = seen.saw(projectId, target, holder, definitions);
+      const answered = seen.saw(projectId, target, holder, { definitions, safeOnly: request.unwatched });
       servedVersions.saw(request, definitions);
       return line.wait(request, waitMs, signal).finally(() => answered(signal?.aborted === true));
     },
     async claimAcross(request, waitMs = 0, signal) {
       checkClaim(request);
-      const answered = seen.saw(EVERY_PROJECT, request.target, request.holder, [EVERY_DEFINITION]);
+      const answered = seen.saw(EVERY_PROJECT, request.target, request.holder, { definitions: [EVERY_DEFINITION] });
       return across
         .wait({ ...request, definitions: [EVERY_DEFINITION] }, waitMs, signal)
         .finally(() => answered(signal?.aborted === true));
     },
     async lease(request) {
       const { projectId, target, holder, definitions } = request;
-      if (target !== undefined) seen.saw(projectId, target, holder, definitions)(false);
+      if (target !== undefined) seen.saw(projectId, target, holder, { definitions })(false);
       const leased = await leases.lease.submit(request);
       // Its command came over a bus, so this is the first request of this service.
-      if (target === undefined) seen.saw(projectId, leased.facts.target, holder, definitions)(false);
+      if (target === undefined) seen.saw(projectId, leased.facts.target, holder, { definitions })(false);
       return leased;
     },
     async heartbeat(call) {
@@ -261,6 +263,9 @@ export const createCalls = (deps: CallsDeps): Calls => {
     find: reads.find,
     list: createCallList(db, reads.find),
     services: seen.list,
+    greet({ projectId, target, holder, definitions }) {
+      seen.saw(projectId, target, holder, { definitions })(false);
+    },
     goneServices: seen.gone,
     wait: watch.wait,
     watch,

@@ -1,6 +1,7 @@
 // The line of services that wait for work. Per (project, target) only the first in line reads the queue; when it found all it
 // asked for, there may be more, and the next one reads too. So one ring costs one statement, however many wait.
-//   Services that name different definitions may find different calls, so each list of definitions has a line of its own.
+//   Services that name different definitions may find different calls, so each list of definitions has a line of its own. So have
+//   services that are given only calls which may run again (handover.ts, HO5).
 //   A service that comes back to a queue that was just seen empty waits in line without reading: since then no bell has rung and
 //   no call was offered here, so the queue is still empty. A lost ring delays it no more than any other waiting service (I13).
 //   A service that rests in line may be handed a call that is dispatched here (handover.ts).
@@ -56,7 +57,8 @@ interface EmptyLook {
 }
 
 const targetOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
-const lineOf = (request: ClaimRequest): string => `${targetOf(request)} ${request.definitions?.join(",") ?? ""}`;
+const lineOf = (request: ClaimRequest): string =>
+  `${targetOf(request)} ${request.unwatched === true ? "safe" : ""} ${request.definitions?.join(",") ?? ""}`;
 
 export const createClaimLine = (deps: ClaimLineDeps): ClaimLine => {
   const { claim, doorbell, clock, handover, wakeIn } = deps;

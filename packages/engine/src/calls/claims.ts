@@ -4,7 +4,10 @@
 //   CM2. Calls that a limit holds are claimed at their gates (gates/), in turns with the others, and only at targets that have some.
 //   CM3. A claim takes a few megabytes at most (lease.sql.ts): calls with large arguments are claimed a few at a time. What was taken
 //        beyond is given back, and later claims of the target ask for fewer.
+//   CM4. A service whose door does not see when it is gone takes only calls that may run again. When it finds none and others wait, its
+//        claim is refused: the service has to fetch their commands, or another one must.
 
+import { showName, ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import type { Gates } from "../gates/gates.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -22,6 +25,7 @@ import {
   type ClaimRow,
   LIMITED_WAIT,
   SESSIONS_WAIT,
+  UNSAFE_WAIT,
 } from "./lease.sql.ts";
 import type { RunnablePins } from "./runnable-pins.ts";
 import type { ServedVersions } from "./served-versions.ts";
@@ -61,6 +65,12 @@ const MAX_CLAIM = 256;
 const MAX_TARGETS = 1_024;
 
 const leaseIdsOf = (rows: readonly ClaimRow[]): readonly string[] => rows.map(({ leaseId }) => leaseId);
+
+const noneSafe = ({ target }: ClaimRequest): ToolplaneError =>
+  new ToolplaneError(
+    "bad_request",
+    `calls of ${showName(target)} wait that may not run twice: fetch their commands from the target's durable and ask for each with lease`,
+  );
 
 const targetOf = ({ projectId, target }: ClaimRequest): string => `${projectId}/${target}`;
 
@@ -143,23 +153,30 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
     return perItem;
   };
 
-  /** Calls that no limit holds, one list for each claim. */
-  const claimFree = async (items: readonly LineRequest[], rows: readonly ClaimRow[]): Promise<LeasedCall[][]> => {
+  /** Calls that no limit holds, one list for each claim. `unsafe` gets the targets whose claims found only calls that CM4 keeps from them. */
+  const claimFree = async (
+    items: readonly LineRequest[],
+    rows: readonly ClaimRow[],
+    unsafe: Set<string>,
+  ): Promise<LeasedCall[][]> => {
     const isApart = (row: ClaimRow): boolean => row.prefers || sessionTargets.knows(row);
-    const learnLimited = (found: readonly LeasedRow[]): void => {
-      for (const { ord } of found.filter((row) => !isCall(row) && row.lane === LIMITED_WAIT))
-        gates.learn(rows[ord - 1] as ClaimRow);
+    const learn = (found: readonly LeasedRow[]): void => {
+      for (const { ord, lane } of found.filter((row) => !isCall(row))) {
+        const row = rows[ord - 1] as ClaimRow;
+        if (lane === LIMITED_WAIT) gates.learn(row);
+        if (lane === UNSAFE_WAIT) unsafe.add(targetOf(row));
+      }
     };
     if (rows.some(isApart)) {
       const found = await fill(CLAIM_WITH_SESSIONS, rows);
-      learnLimited(found);
+      learn(found);
       return deal(found, rows.length);
     }
-    if (items.every((item) => item.inLine === true && sessionTargets.isQuiet(item)))
+    if (items.every((item) => item.inLine === true && item.unwatched !== true && sessionTargets.isQuiet(item)))
       return deal(await fill(CLAIM_FIRST_LINE, rows), rows.length);
     const look = sessionTargets.look();
     const found = await fill(CLAIM, rows);
-    learnLimited(found);
+    learn(found);
     const calls = deal(found, rows.length);
     for (const row of rows) sessionTargets.hush(row, look);
     // Calls of sessions, or pinned ones, wait at a target that had none: from now on this process looks for them at once.
@@ -200,6 +217,7 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
           afterLane: lastLanes.get(targetOf(item)) ?? "",
           leaseId: ids.uuid(),
           leaseSeconds: firstLease(leaseSeconds, item.unwatched),
+          safeOnly: item.unwatched === true,
           sessionsFirst,
           named: item.definitions?.join(",") ?? "",
           pins: await runnablePins.find(item.projectId, item.definitions),
@@ -218,12 +236,14 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
       const open = left().flatMap((row, index) =>
         row.max > 0 ? [{ row, index, item: items[index] as LineRequest }] : [],
       );
+      const unsafe = new Set<string>();
       const free =
         open.length === 0
           ? []
           : await claimFree(
               open.map(({ item }) => item),
               open.map(({ row }) => row),
+              unsafe,
             ).catch((error: unknown) => {
               if (calls.every(({ length }) => length === 0)) throw error;
               return [];
@@ -237,7 +257,10 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
           calls.every(({ length }) => length === 0),
         ),
       );
-      return noted(items, calls);
+      return noted(items, calls).map((taken, index) => {
+        const item = items[index] as LineRequest;
+        return taken.length === 0 && unsafe.has(targetOf(item)) ? noneSafe(item) : taken;
+      });
     },
   });
 };

@@ -20,6 +20,8 @@ const CLAIM_COLUMNS = {
   max: given<number>("integer"),
   /** Lanes behind this one come first. */
   afterLane: text(),
+  /** Only calls that may run again (handover.ts, HO5). */
+  safeOnly: given<boolean>("boolean"),
   ...HOLDER,
 } as const;
 
@@ -95,8 +97,19 @@ export const IS_DUE = "status = 'queued' and available_at <= now() and queue_dea
 export const isBusy = (session: string): string => `exists (
   select from state.live_calls r where r.project_id = w.project_id and r.session = ${session} and r.status = 'running' and r.session is not null)`;
 
+/** Whether the service of row `w` is given a call; for a call that was selected without an alias. */
+export const IS_GIVEN = "(retry_safe or not w.safe_only)";
+
 /** A call of the first line: of no session, not pinned, not limited. For a call that was selected without an alias. */
 const IS_IN_FIRST_LINE = "session is null and pin is null and gate is null";
+
+/** Queued calls stand in one of these lines, each with an index of its own; spelt as the condition of the index. */
+export const QUEUE_LINES = [
+  { which: IS_IN_FIRST_LINE, order: "lane" },
+  { which: "session is null and pin is not null and gate is null", order: "pin" },
+  { which: "session is not null", order: "session" },
+  { which: "gate is not null", order: "gate" },
+] as const;
 
 const IN_LINE = `project_id = w.project_id and target = w.target and status = 'queued' and ${IS_IN_FIRST_LINE}`;
 
@@ -120,13 +133,13 @@ export const sharedByLane = (limit: string, columns: string): string => `
        from (select k.lane from (select lane from later union all select lane from earlier) k
               where k.lane is not null
                 and (select 1 from state.live_calls
-                      where project_id = w.project_id and target = w.target and ${IS_IN_FIRST_LINE} and lane = k.lane and ${IS_DUE}
+                      where project_id = w.project_id and target = w.target and ${IS_IN_FIRST_LINE} and lane = k.lane and ${IS_DUE} and ${IS_GIVEN}
                       order by available_at, tool_call_id limit 1) is not null
               limit w.max) found) l
    cross join lateral (
      select ${columns}
        from state.live_calls
-      where project_id = w.project_id and target = w.target and ${IS_IN_FIRST_LINE} and lane = l.lane and ${IS_DUE}
+      where project_id = w.project_id and target = w.target and ${IS_IN_FIRST_LINE} and lane = l.lane and ${IS_DUE} and ${IS_GIVEN}
       order by available_at, tool_call_id
       limit greatest(1, (${limit}) / l.lanes)
         for update skip locked) c`;
@@ -148,10 +161,22 @@ with wanted as materialized (select * from ${firstLineClaims.from}),${PICKED}${t
 
 export const SESSIONS_WAIT = "sessions wait";
 export const LIMITED_WAIT = "limited calls wait";
+export const UNSAFE_WAIT = "calls wait that may not run twice";
 
 /** For a claim under the alias `i`. */
 export const LIMITED_CALLS_WAIT = `(select 1 from state.live_calls s where s.project_id = i.project_id and s.target = i.target
              and s.gate is not null and s.status = 'queued' order by s.gate limit 1) is not null`;
+
+/** How many calls of a line are looked at: a long line of calls that a limit holds is not read at each look. */
+const UNSAFE_AMONG = 100;
+
+/** A pair for `sayWaiting`: the claim got nothing, and calls wait that its service may not be given. */
+export const UNSAFE_CALLS_WAIT = `('${UNSAFE_WAIT}', case when w.safe_only and not exists (select from picked p where p.ord = w.ord) then ${QUEUE_LINES.map(
+  ({ which, order }) => `(select coalesce(bool_or(not first.retry_safe), false) from (
+    select retry_safe from state.live_calls
+     where project_id = w.project_id and target = w.target and ${which} and ${IS_DUE} and (pin is null or ${mayRun("pin")})
+     order by ${order}, available_at, tool_call_id limit ${UNSAFE_AMONG}) first)`,
+).join(" or ")} else false end)`;
 
 /** Rows without a call, behind those of `take`: what else waits, of pairs of words and conditions. */
 export const sayWaiting = (pairs: string): string => `
@@ -175,7 +200,7 @@ with wanted as materialized (
          ${LIMITED_CALLS_WAIT} as limited_wait
     from ${CLAIMS.from}
 ),${PICKED}${take("c.ctid = p.place", NO_STATE)}
-union all${sayWaiting(`('${SESSIONS_WAIT}', w.sessions_wait), ('${LIMITED_WAIT}', w.limited_wait)`)}`,
+union all${sayWaiting(`('${SESSIONS_WAIT}', w.sessions_wait), ('${LIMITED_WAIT}', w.limited_wait), ${UNSAFE_CALLS_WAIT}`)}`,
 };
 
 export const bindFirstLineClaims = (rows: readonly ClaimRow[]): unknown[] => firstLineClaims.bind(rows);

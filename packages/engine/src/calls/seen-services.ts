@@ -1,4 +1,5 @@
-// The services that asked for work lately, for the question whether a target is served. Kept in memory: only people ask, and a
+// The services that asked for work lately, for the question whether a target is served. A service that fetches its commands from a bus asks the
+// bus, and says from time to time that it is here. Kept in memory: only people ask, and a
 // living service asks for work again within seconds. A service that ends its request itself, as one that stops does, is forgotten
 // at once. The log says when a service came and when it went.
 // Names and lists are the services' own words, so their number and their bytes are bounded, and each project has a share of the bytes: one that
@@ -14,16 +15,15 @@ export interface SeenService {
   readonly lastSeenMs: number;
   /** The definitions it says it runs; undefined when it says nothing. */
   readonly definitions?: readonly string[] | undefined;
+  /** It is given only calls that may run again (handover.ts, HO5). */
+  readonly safeOnly?: boolean | undefined;
 }
+
+export type SaidOfService = Pick<SeenService, "definitions" | "safeOnly">;
 
 export interface SeenServices {
   /** It asks; returned is the end of that, with or without the service having gone away meanwhile. */
-  saw(
-    projectId: string,
-    target: string,
-    holder: string,
-    definitions?: readonly string[] | undefined,
-  ): (gone: boolean) => void;
+  saw(projectId: string, target: string, holder: string, said?: SaidOfService | undefined): (gone: boolean) => void;
   /** Services that asked within the last minute: a long poll comes back at least that often. */
   list(projectId: string, target?: string): readonly SeenService[];
   /** Services that asked within the last hour and do so no more. */
@@ -103,12 +103,12 @@ export const createSeenServices = (now: () => number, log: Log = silentLog): See
     }
   };
   return {
-    saw(projectId, target, holder, definitions) {
+    saw(projectId, target, holder, { definitions, safeOnly } = {}) {
       const key = `${projectId} ${target} ${holder}`;
       const known = forget(key);
       const asking = (known?.asking ?? 0) + 1;
       const size = bytesOf(key, definitions);
-      const service = { projectId, target, holder, lastSeenMs: now(), asking, definitions, bytes: size };
+      const service = { projectId, target, holder, lastSeenMs: now(), asking, definitions, safeOnly, bytes: size };
       gone.delete(key);
       seen.set(key, service);
       count(projectId, size);

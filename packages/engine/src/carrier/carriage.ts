@@ -14,7 +14,7 @@ import type { Carrier } from "./carrier.ts";
 import { keepDurables } from "./durable-keeper.ts";
 import { createOutboxBus } from "./outbox-bus.ts";
 import type { ServedTarget } from "./plan-durables.ts";
-import { moveOldEvents } from "./take-over.ts";
+import { takeOver } from "./take-over.ts";
 
 export interface CarriageOptions extends Pick<Ground, "db" | "doorbell" | "ids" | "clock" | "log" | "faults"> {
   readonly carrier: Carrier;
@@ -66,7 +66,7 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
       }
       return undefined;
     },
-    isFetched: (durable) => keeper.has(durable),
+    isFetched: (durable) => keeper.isFetched(durable),
     missed: () => {
       keeper.refresh();
     },
@@ -80,7 +80,7 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
   const relay = relayOutbox({
     ...ground,
     claimMs: carrier.relayClaimMs,
-    prepare: (signal) => moveOldEvents(options.db, signal),
+    prepare: (signal) => takeOver(options.db, signal),
     watch: {
       answered: (receivers) => {
         for (const [component, projectId, target] of receivers) answered.notice({ component, projectId, target });
@@ -99,6 +99,15 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
     return taken;
   };
 
+  const isFetched = (served: ServedTarget): boolean => {
+    const durable = tryToolCommandSubscription(served.projectId, served.target)?.durable;
+    return durable !== undefined && keeper.isFetched(durable) !== false;
+  };
+
+  /** The commands of calls that services take here by waiting are left out; the relay names the few that leave, and the look at everything finds the rest. */
+  const hasNoCommands = (claim: ServedTarget & { readonly unwatched?: boolean | undefined }): boolean =>
+    claim.unwatched === true && !isFetched(claim);
+
   return {
     bus,
     carried: {
@@ -113,13 +122,10 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
     },
     watch: (calls) => ({
       ...calls,
-      claim: (...request) => noticed(calls.claim(...request)),
+      claim: (...request) => (hasNoCommands(request[0]) ? calls.claim(...request) : noticed(calls.claim(...request))),
       claimAcross: (...request) => noticed(calls.claimAcross(...request)),
     }),
-    isFetched(served) {
-      const durable = tryToolCommandSubscription(served.projectId, served.target)?.durable;
-      return durable !== undefined && keeper.has(durable) !== false;
-    },
+    isFetched,
     attach: keeper.attach,
     async stop() {
       await Promise.all([answered.stop(), keeper.stop(), relay.stop()]);

@@ -32,7 +32,7 @@ export interface DurableKeeperOptions extends Pick<Ground, "doorbell" | "clock" 
 
 export interface DurableKeeper {
   /** Whether services fetch the commands of this durable from the carrier; undefined before the first look. */
-  has(durable: string): boolean | undefined;
+  isFetched(durable: string): boolean | undefined;
   /** How many there are. */
   count(): number;
   /** A service serves this pair on the carrier; resolves to its durable, which exists then. `fetches`: it takes commands from there. */
@@ -156,7 +156,7 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
   const ended = loop();
 
   return {
-    has: (durable) => (known === undefined ? undefined : known.get(durable) === true),
+    isFetched: (durable) => (known === undefined ? undefined : known.get(durable) === true),
     count: () => known?.size ?? 0,
     async attach({ projectId, target }, fetches = true) {
       const { durable, pattern } = toolCommandSubscription(projectId, target);

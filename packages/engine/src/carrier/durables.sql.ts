@@ -1,6 +1,7 @@
 // Which services fetch commands from an external bus: pairs of project and target. $1 and $2 are such a pair unless said
 // otherwise.
 
+import { QUEUE_LINES } from "../calls/lease.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
 export interface ServedRow {
@@ -37,18 +38,10 @@ select $3::boolean and not exists (
          select from known where fetched_at > now() - make_interval(secs => $4::double precision)) as fresh from attached`,
 };
 
-// Queued calls stand in one of these lines, each with an index of its own; spelt as the condition of the index.
-const LINES = [
-  { which: "session is null and pin is null and gate is null", order: "lane" },
-  { which: "session is null and pin is not null and gate is null", order: "pin" },
-  { which: "session is not null", order: "session" },
-  { which: "gate is not null", order: "gate" },
-] as const;
-
 /** Calls of this pair that wait for a service, up to $3. Their commands may have been thrown away while no service fetched. */
 export const QUEUED_CALLS: Statement = {
   name: "carrier.queued-calls",
-  text: `${LINES.map(
+  text: `${QUEUE_LINES.map(
     ({ which, order }) => `
 (select tool_call_id from state.live_calls
   where project_id = $1 and target = $2 and status = 'queued' and ${which}
@@ -65,7 +58,7 @@ export const DETACH: Statement = {
   text: `
 delete from bus.attached_targets a
  where a.attached_at < now() - make_interval(secs => $1::double precision)
-   ${LINES.map(
+   ${QUEUE_LINES.map(
      ({ which }) => `and not exists (
      select from state.live_calls c
       where c.project_id = a.project_id and c.target = a.target and c.status = 'queued' and ${which}

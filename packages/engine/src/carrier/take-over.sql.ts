@@ -57,3 +57,23 @@ over as (
    where one and moving_before is not null and not exists (select from picked))
 select exists (select from picked) as more`,
 };
+
+/**
+ * Queued calls of which no process would send a command: they were made or offered again while the database carried commands, so the
+ * only time at which the watchdog looks at them is their deadline. They are due as soon as they may be started, and the watchdog
+ * publishes their commands. A plain service gets a command once: only a call that had none is due. $1 how many.
+ */
+export const MAKE_UNSENT_DUE: Statement = {
+  name: "carrier_make_unsent_due",
+  text: `
+with picked as materialized (
+  select c.project_id, c.tool_call_id from state.live_calls c
+   where c.status = 'queued' and c.available_at < c.queue_deadline and c.due_at > greatest(c.available_at, now())
+     and case when c.plain then c.publishes = 0 and c.gate is null else c.due_at >= c.queue_deadline end
+   limit $1 for update skip locked),
+due as (
+  update state.live_calls c set due_at = greatest(c.available_at, now())
+    from picked p
+   where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id)
+select exists (select from picked) as more`,
+};

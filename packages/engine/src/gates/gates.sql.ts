@@ -211,6 +211,8 @@ const lines = inputOf({
   most: given<number>("integer"),
   /** Only calls of services that never lease. */
   plainOnly: given<boolean>("boolean"),
+  /** Only calls that may run again. */
+  safeOnly: given<boolean>("boolean"),
 });
 
 const IN_LINE =
@@ -244,7 +246,7 @@ select w.ord, w.gate, l.lane, c.tool_call_id
    select q.tool_call_id from state.live_calls q
     where q.project_id = w.project_id and q.target = w.target and q.gate is not null and q.gate = w.gate and q.lane = l.lane
       and q.status = 'queued' and q.available_at <= now() and q.queue_deadline > now() and ${SESSION_ALLOWS} and ${PIN_ALLOWS}
-      and (q.plain or not w.plain_only)
+      and (q.plain or not w.plain_only) and (q.retry_safe or not w.safe_only)
     order by q.available_at, q.tool_call_id
     limit w.most) c`,
 };

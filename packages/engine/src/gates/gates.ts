@@ -94,7 +94,7 @@ const MAX_REMEMBERED = 1_024;
 const MOST_SENT = 256;
 
 /** A request for calls that wait at a target. */
-type Waiter = Pick<ClaimRow, "projectId" | "target" | "max" | "pins">;
+type Waiter = Pick<ClaimRow, "projectId" | "target" | "max" | "pins"> & Partial<Pick<ClaimRow, "safeOnly">>;
 
 const tokenMsOf = ({ limits }: GateRow): number => (limits?.rate === undefined ? 0 : tokenMs(limits.rate));
 
@@ -226,9 +226,9 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
       const lines = openOnes(gates).flatMap((gate) => {
         const row = rows[gate.ord - 1];
         if (row === undefined) return [];
-        const { projectId, target, pins } = row;
+        const { projectId, target, pins, safeOnly = false } = row;
         const about = { ord: gate.ord - 1, projectId, target, gate: gate.gate, afterLane: gate.last_lane ?? "", pins };
-        return [{ ...about, most: Math.min(row.max, roomOf(gate).room), plainOnly }];
+        return [{ ...about, most: Math.min(row.max, roomOf(gate).room), plainOnly, safeOnly }];
       });
       const waiting = lines.length === 0 ? [] : await tx.query<WaitingCallRow>(READ_WAITING_CALLS, bindLines(lines));
       return pass(tx, gates, rows, waiting, taking(tx), (marks) =>

@@ -14,6 +14,7 @@
 import {
   CLAIMS,
   IS_DUE,
+  IS_GIVEN,
   isBusy,
   LIMITED_CALLS_WAIT,
   LIMITED_WAIT,
@@ -22,6 +23,7 @@ import {
   sayWaiting,
   sharedByLane,
   take,
+  UNSAFE_CALLS_WAIT,
 } from "../calls/lease.sql.ts";
 import { WALK_SESSIONS } from "../calls/walk-queued.sql.ts";
 import type { Statement } from "../sql/database.ts";
@@ -42,10 +44,10 @@ heads as materialized (
      select first.*
        from walk k
       cross join lateral (
-        select tool_call_id, available_at, pin, gate from state.live_calls
+        select tool_call_id, available_at, pin, gate, retry_safe from state.live_calls
          where project_id = w.project_id and target = w.target and session is not null and session = k.session and ${IS_DUE}
          order by available_at, tool_call_id limit 1) first
-      where k.session is not null and not ${isBusy("k.session")} and first.gate is null and (first.pin is null or ${mayRun("first.pin")})
+      where k.session is not null and not ${isBusy("k.session")} and first.gate is null and (first.retry_safe or not w.safe_only) and (first.pin is null or ${mayRun("first.pin")})
       order by first.available_at, first.tool_call_id
       limit w.max) h
 ),
@@ -62,7 +64,7 @@ due as materialized (
    cross join lateral (
      select ctid as place, retry_safe, available_at, tool_call_id, definition_hash
        from state.live_calls
-      where project_id = w.project_id and target = w.target and pin is not null and pin = d.hash and gate is null and session is null and ${IS_DUE}
+      where project_id = w.project_id and target = w.target and pin is not null and pin = d.hash and gate is null and session is null and ${IS_DUE} and ${IS_GIVEN}
       order by available_at, tool_call_id
       limit w.max
         for update skip locked) c
@@ -72,7 +74,7 @@ due as materialized (
    cross join lateral (
      select ctid as place, retry_safe, available_at, tool_call_id, definition_hash
        from state.live_calls
-      where project_id = w.project_id and target = w.target and pin is not null and gate is null and session is null and ${IS_DUE}
+      where project_id = w.project_id and target = w.target and pin is not null and gate is null and session is null and ${IS_DUE} and ${IS_GIVEN}
       order by pin, available_at, tool_call_id
       limit w.max
         for update skip locked) c
@@ -96,5 +98,5 @@ picked as materialized (
         for update skip locked) c
    where h.sessions_first or h.place <= h.max - (select count(*) from free f where f.ord = h.ord)
 ),${take("c.ctid = p.place", SESSION_STATE)}
-union all${sayWaiting(`('${LIMITED_WAIT}', w.limited_wait)`)}`,
+union all${sayWaiting(`('${LIMITED_WAIT}', w.limited_wait), ${UNSAFE_CALLS_WAIT}`)}`,
 };

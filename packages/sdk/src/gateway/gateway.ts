@@ -54,6 +54,8 @@ export interface Lease {
   readonly id: string;
   /** When the lease ends unless a heartbeat extends it. */
   readonly expiresAt: number;
+  /** It is short because the plane does not know yet that it arrived; the first heartbeat makes it a full one. */
+  readonly isShort?: boolean | undefined;
 }
 
 /** A command as it came, with the right to run it. */

@@ -224,6 +224,24 @@ describe("claim", () => {
     expect(link.questions).toEqual([]);
   });
 
+  test("[SEE-14] a service that fetches names itself about every twenty seconds; to an earlier plane, which refuses the name, it does not", async () => {
+    const { link, gateway, clock } = createWorld();
+    const definitions = ["hash_1"];
+    const look = () => gateway.claim({ target: "text", max: 1, waitMs: 0, definitions });
+    await look();
+    await look();
+    await clock.advance(21_000);
+    await look();
+    const named = { target: "text", holder: "text@here:1", definitions };
+    expect(link.attachBodies).toEqual([named, named]);
+    link.refuseNames = refuse("bad_request", 400);
+    await clock.advance(21_000);
+    await look();
+    await clock.advance(60_000);
+    await look();
+    expect(link.attachBodies.slice(2)).toEqual([named, { target: "text" }]);
+  });
+
   test("[API-5-N5] a service attaches before its first fetch, after NATS was away, after a failed fetch, and now and then", async () => {
     const { link, gateway, clock } = createWorld();
     const { command } = sampleCall();

@@ -38,7 +38,7 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
   const { link, projectId, actor, clock, random, ids, log } = options;
   const ask = createAskGateway({ link, projectId, actor, clock });
   const waits = wakeOnReconnect(clock, link);
-  const fetchCommands = createCommandFetch({ link, ask, clock: waits });
+  const fetchCommands = createCommandFetch({ link, ask, clock: waits, holder: options.holder });
 
   const wire = createWireGateway({
     ask,
@@ -66,7 +66,7 @@ export const createNatsToolGateway = (options: NatsToolGatewayOptions): ToolGate
     const left = (): number => Math.max(end - clock.now(), 0);
     // Commands that are not needed, or that belong to another project, do not count: the claim goes on waiting.
     for (;;) {
-      const deliveries = await fetchCommands(target, { max, waitMs: left(), signal });
+      const deliveries = await fetchCommands(target, { max, waitMs: left(), signal, definitions });
       if (signal?.aborted) {
         await Promise.allSettled(deliveries.map((delivery) => delivery.nak()));
         return [];

@@ -22,7 +22,10 @@ test("[NATS-line-1] a service whose tools may all run twice attaches, waits at t
   };
   const [claimed] = await gateway.claim({ ...REQUEST, definitions: ["hash"] });
   expect(asked).toEqual([{ max: 3, wait_seconds: 5, holder: "text@here:1", definitions: ["hash"] }]);
-  expect(claimed).toMatchObject({ lease: { id: "lease_1", expiresAt: START + 5_000 }, payload: command.payload });
+  expect(claimed).toMatchObject({
+    lease: { id: "lease_1", expiresAt: START + 5_000, isShort: true },
+    payload: command.payload,
+  });
   expect([link.attached.length, link.fetches]).toEqual([1, []]);
   link.offer(command);
   await gateway.claim({ ...REQUEST, retrySafe: false, waitMs: 0 });

@@ -42,6 +42,10 @@ const KEPT_OPEN = 0.5;
 /** A plane that does not know how may be replaced by one that does. */
 const FETCH_FOR_MS = 60_000;
 
+/** The plane does not see whether its answer arrived (NL2), so the lease is short until a heartbeat confirms it. */
+const underShortLease = ({ lease, ...command }: ClaimedCommand): ClaimedCommand =>
+  lease === undefined ? command : { ...command, lease: { ...lease, isShort: true } };
+
 export const createLine = ({ link, ask, release, holder, clock, log }: LineDeps): StandInLine => {
   const { attach } = createAttach({ link, ask, clock, waits: true });
   let fetchUntil = Number.NEGATIVE_INFINITY;
@@ -68,7 +72,9 @@ export const createLine = ({ link, ask, release, holder, clock, log }: LineDeps)
         ...(definitions === undefined ? {} : { definitions }),
       },
       timeoutMs: waitMs + MARGIN_MS,
-    }).then(readClaim);
+    })
+      .then(readClaim)
+      .then((commands) => commands.map(underShortLease));
     if (signal === undefined) return asking;
     const { aborted, stop } = onAbort(signal);
     const gone = aborted.then(() => undefined);
@@ -86,7 +92,7 @@ export const createLine = ({ link, ask, release, holder, clock, log }: LineDeps)
     const end = clock.now() + request.waitMs;
     for (;;) {
       try {
-        await attach(request.target, signal);
+        await attach(request.target, { signal });
         const askedAt = clock.now();
         const waitMs = Math.min(Math.max(end - askedAt, 0), WAIT_MS);
         const commands = await askOnce(request, waitMs, signal);

@@ -3,17 +3,18 @@ import { describe, expect, test } from "vitest";
 import { createManualClock } from "../../test/manual-clock.ts";
 import { createRecordingLog } from "../../test/recording-log.ts";
 import { createScriptedGateway, type Script } from "../../test/scripted-gateway.ts";
+import type { Lease } from "../gateway/gateway.ts";
 import { createLeaseKeeper, judgeBeatError, planBeat } from "./lease-keeper.ts";
 import { createRunSignal } from "./run-signal.ts";
 
 const held = { toolCallId: "call_1", leaseId: "lease_1" };
 const LEASE_MS = 15_000;
 
-const start = (script: Script = {}) => {
+const start = (script: Script = {}, first: Partial<Lease> = {}) => {
   const clock = createManualClock();
   const gateway = createScriptedGateway({ clock, script, leaseMs: LEASE_MS });
   const run = createRunSignal();
-  const lease = { id: "lease_1", expiresAt: clock.now() + LEASE_MS };
+  const lease = { id: "lease_1", expiresAt: clock.now() + LEASE_MS, ...first };
   const log = createRecordingLog();
   const keeper = createLeaseKeeper({ gateway, clock, log, run, held, lease });
   return { clock, gateway, run, keeper, log, began: clock.now() };
@@ -56,6 +57,25 @@ describe("keeping a lease", () => {
     await clock.advance(60_000);
     expect(gateway.beats).toHaveLength(12);
     expect(clock.sleeping()).toBe(0);
+  });
+
+  test("[NATS-line-1] a short lease is confirmed soon, and is a full one from then on; a call that ends before sends nothing", async () => {
+    const { clock, gateway, keeper, began } = start(
+      {},
+      { expiresAt: createManualClock().now() + 5_000, isShort: true },
+    );
+    await clock.advance(500);
+    expect(gateway.beats).toHaveLength(1);
+    expect(keeper.expiresAt()).toBe(began + 500 + LEASE_MS);
+    await clock.advance(4_000);
+    expect(gateway.beats).toHaveLength(1);
+    await clock.advance(1_000);
+    expect(gateway.beats).toHaveLength(2);
+    const brief = start({}, { isShort: true });
+    await brief.clock.advance(400);
+    brief.keeper.stop();
+    await brief.clock.advance(60_000);
+    expect(brief.gateway.beats).toEqual([]);
   });
 
   test("[ARCH-7-4] the news of a cancellation aborts the run", async () => {

@@ -1,5 +1,7 @@
 // Keeps a lease alive while a call runs, and passes on what the heartbeats learn.
 //   LK1. A heartbeat is sent every third of the lease: two may be lost before the lease ends.
+//        A call that was handed over under a short lease is confirmed soon: until then an outage of the plane of a few seconds ends
+//        its lease. A call that ends before that needs no heartbeat.
 //   LK2. A plane that cannot be reached does not mean a lost lease. Heartbeats are retried until the lease's own end.
 //   LK3. `cancel` ends the run as canceled; a refusal (lease_lost and its kin) ends it as lost.
 
@@ -29,6 +31,9 @@ export interface LeaseKeeperDeps {
 
 /** A server that gives very short leases must not make us poll in a tight loop. */
 const MIN_INTERVAL_MS = 50;
+
+/** Longer than most calls take, and short beside the five seconds of a short lease. */
+const CONFIRM_MS = 500;
 
 /** How long until the next heartbeat: a third of what is left after a success, a ninth after a failure. */
 export const planBeat = (leftMs: number, failed: boolean): number =>
@@ -80,6 +85,11 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   };
 
   const loop = async (): Promise<void> => {
+    if (deps.lease.isShort === true) {
+      await clock.sleep(Math.min(CONFIRM_MS, planBeat(expiresAt - clock.now(), false)), stopped.signal);
+      if (stopped.signal.aborted) return;
+      apply(await tryBeat());
+    }
     while (!stopped.signal.aborted && !run.unwanted.aborted) {
       await clock.sleep(planBeat(expiresAt - clock.now(), failing), stopped.signal);
       if (stopped.signal.aborted) return;

@@ -24,7 +24,7 @@ const layersText = (call: Body): string | null => {
 
 /** How a lease ended, in words where the word alone says too little. */
 const ENDED: Readonly<Record<string, string>> = {
-  lapsed: "lapsed: the service stopped answering; look into its log",
+  lapsed: "lapsed: the service was not heard in time; look into its log, and whether the plane or the network was away",
   released: "given back by the service",
 };
 

@@ -6,7 +6,7 @@
 //     a ticket.
 
 import type { LeasedCall } from "@toolplane/engine";
-import { isToolplaneError, refuseUnstorable, showName, ToolplaneError, understandError } from "@toolplane/protocol";
+import { isToolplaneError, refuseUnstorable, type ToolplaneError, understandError } from "@toolplane/protocol";
 import { z } from "zod";
 import type { BodyOf } from "../http/answers.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
@@ -95,15 +95,7 @@ const claimUnwatched = async (request: ServiceRequest<ExchangeBody>): Promise<re
   const { max, definitions, holder = `tool.${target} (nats)` } = body;
   const waitMs = Math.min(exchangeWaitMs(body), MAX_NATS_WAIT_MS);
   const asked = { engine, projectId, target, holder, door: `tool.${target} (nats)`, max, waitMs, definitions, signal };
-  const calls = await claimCalls({ ...asked, unwatched: true });
-  const unsafe = calls.filter(({ facts }) => !facts.retrySafe);
-  if (unsafe.length === 0) return calls;
-  engine.calls.giveBack(unsafe.map(({ lease }) => lease.id));
-  if (unsafe.length < calls.length) return calls.filter(({ facts }) => facts.retrySafe);
-  throw new ToolplaneError(
-    "bad_request",
-    `calls of ${showName(target)} wait that may not run twice: fetch their commands from the target's durable and ask for each with lease`,
-  );
+  return claimCalls({ ...asked, unwatched: true });
 };
 
 /** As it is asked over NATS. */

@@ -83,12 +83,16 @@ export const attach = operation({
     target: plainText.optional(),
     /** It waits for calls by `exchange`, and fetches nothing from the durable. */
     waits: z.boolean().default(false),
+    ...claimFields,
   }),
   answers: { 200: z.strictObject({ stream: text, durable: text }) },
   async run({ engine, caller, projectId, body }) {
-    const { target = caller.targets?.[0] ?? "", waits } = body;
+    const { target = caller.targets?.[0] ?? "", waits, holder, definitions } = body;
     if (caller.targets?.includes(target) !== true) throw refuseTarget(caller, target);
-    return ok({ stream: streamPlan("cmd").name, durable: await engine.attach({ projectId, target }, !waits) });
+    const durable = await engine.attach({ projectId, target }, !waits);
+    // A service that waits names itself with each question.
+    if (holder !== undefined && !waits) engine.calls.greet({ projectId, target, holder, definitions });
+    return ok({ stream: streamPlan("cmd").name, durable });
   },
 });
 

@@ -62,7 +62,8 @@ describe("[SEE-8] what is advised about a failed call", () => {
 
 describe("[SEE-18] a call whose service went away", () => {
   const detail = { holder: "shop@host:7" };
-  const LOG = "look into the log of service shop@host:7, which stopped answering while it had the call";
+  const LOG =
+    "look into the log of service shop@host:7, which was not heard in time while it had the call; the plane or the network may have been away";
 
   test.each([
     ["outcome_unknown", `${LOG}; look at what the tool did before you make it again with: toolplane calls retry ${ID}`],

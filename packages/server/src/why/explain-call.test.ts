@@ -160,6 +160,20 @@ test("[UP-9-7] NATS is away: a service that only knows NATS cannot have heard of
   expect(explainQueued({ consumers: 1 }).why).not.toContain("NATS");
 });
 
+test("[UP-9-7] a call that may not run twice says that services which wait on NATS cannot get it", () => {
+  const once = { ...queued, retrySafe: false };
+  const asked = { view: once, consumers: 2, onlySafe: true };
+  expect(explainQueued(asked)).toMatchObject({
+    why: expect.stringMatching(
+      /may not run twice, and the 2 services of target text .* it needs a service that fetches/,
+    ),
+    todo: expect.stringContaining("start a service for target text that fetches commands"),
+  });
+  expect(explainQueued({ ...asked, waitingOnBus: 1 }).why).not.toContain("may not run twice");
+  expect(explainQueued({ ...asked, view: { ...once, retrySafe: true } }).why).not.toContain("may not run twice");
+  expect(explainQueued({ view: once, waitingOnBus: 1 }).why).toContain("(1 open fetch)");
+});
+
 test("[UP-9-7] services that only know NATS are seen before their first lease, and a command that was sent again is said so", () => {
   const again = { ...queued, projectId: "demo", publishes: 5 };
   expect(explainQueued({ view: again, waitingOnBus: 2 })).toMatchObject({
@@ -211,11 +225,12 @@ test("[LIM-why-4] services of the plane itself work for all projects: a call tha
 });
 
 test("[SEE-18] a service went away with the call: `why` names the log to look into, while it waits and after it failed", () => {
-  const log = "look into the log of service text@box:7, which stopped answering while it had the call";
+  const log =
+    "look into the log of service text@box:7, which was not heard in time while it had the call; the plane or the network may have been away";
   const lostBefore = ["text@box:7"];
   const offered = { ...queued, attempts: 1, availableAt: new Date(NOW + 2_000) } as CallView;
   expect(explainQueued({ view: offered, lostBefore })).toMatchObject({
-    why: expect.stringContaining("its service stopped answering (attempt 1); it is offered again at"),
+    why: expect.stringContaining("its service was not heard in time (attempt 1); it is offered again at"),
     todo: log,
   });
   expect(explainQueued({ view: { ...queued, attempts: 1 } as CallView, lostBefore }).todo).toBe(

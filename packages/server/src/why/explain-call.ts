@@ -51,6 +51,8 @@ export interface WhyFacts {
   readonly lastAskedMs?: number | undefined;
   /** The processes of the plane, if they can be known. */
   readonly processes?: readonly PlaneProcess[] | undefined;
+  /** All services that asked for work of this target are given only calls that may run again. */
+  readonly onlySafe?: boolean | undefined;
   /** How many requests for work of this target wait on NATS. */
   readonly waitingOnBus?: number | undefined;
   /** NATS carries the messages, and is not there. */
@@ -115,7 +117,7 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
     return view.attempts > 0
       ? [
           facts.failedWith === undefined
-            ? `its service stopped answering (attempt ${view.attempts}); it is offered again at ${until(view.availableAt, nowMs)}`
+            ? `its service was not heard in time (attempt ${view.attempts}); it is offered again at ${until(view.availableAt, nowMs)}`
             : `attempt ${view.attempts} failed with ${facts.failedWith}; by the retry policy of ${view.toolName}, attempt ${view.attempts + 1} may start at ${until(view.availableAt, nowMs)}`,
           null,
         ]
@@ -144,9 +146,16 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
   if (facts.pinnedProblem !== undefined)
     return planPinnedWhy(facts.pinnedProblem, view, until(view.queueDeadline, nowMs));
   const { waitingOnBus = 0 } = facts;
+  if (facts.onlySafe === true && !view.retrySafe && waitingOnBus === 0) {
+    const waiting = consumers === 1 ? "the 1 service" : `the ${consumers} services`;
+    return [
+      `${view.toolName} may not run twice, and ${waiting} of target ${view.target} that asked for work lately ${consumers === 1 ? "waits" : "wait"} for calls on NATS, where such calls are not handed out; it needs a service that fetches commands, or one over HTTP, and gives up at ${until(view.queueDeadline, nowMs)}`,
+      `start a service for target ${view.target} that fetches commands: one of the SDK does when it has a tool that is not retry: safe`,
+    ];
+  }
   if (consumers === 0 && waitingOnBus > 0)
     return [
-      `services of target ${view.target} wait on NATS for commands (${waitingOnBus} open fetches), and none has leased it yet; it gives up at ${until(view.queueDeadline, nowMs)}${saidAgain(view)}`,
+      `services of target ${view.target} wait on NATS for commands (${waitingOnBus === 1 ? "1 open fetch" : `${waitingOnBus} open fetches`}), and none has leased it yet; it gives up at ${until(view.queueDeadline, nowMs)}${saidAgain(view)}`,
       `if it stays so, see that a service of project ${view.projectId} is among them, and what its log says`,
     ];
   if (consumers === 0)
@@ -204,7 +213,7 @@ const whyRunning = (facts: WhyFacts): readonly [string, string | null] => {
   const lapsed = view.leaseExpiresAt !== null && view.leaseExpiresAt.getTime() < nowMs;
   if (lapsed)
     return [
-      `${view.leaseHolder} held it and stopped answering; ${view.retrySafe ? "it is offered again in a moment" : "it settles outcome_unknown in a moment"}`,
+      `${view.leaseHolder} held it and was not heard in time; ${view.retrySafe ? "it is offered again in a moment" : "it settles outcome_unknown in a moment"}`,
       view.leaseHolder === null ? null : lookInLog(view.leaseHolder),
     ];
   return [
@@ -347,6 +356,7 @@ export const explainCall = async (
   const served = Math.max(seen, serving.length);
   const consumers = served === 0 && view.status === "queued" ? await holdersOf(engine, view) : served;
   const isAlone = consumers === 0 && view.status === "queued";
+  const onlySafe = seen > 0 && serving.length === 0 && services.every(({ safeOnly }) => safeOnly === true);
   return planExplanation({
     view,
     batch: parked ? await engine.batches.get({ projectId: key.projectId, batchId }) : undefined,
@@ -360,8 +370,12 @@ export const explainCall = async (
     ownRole: serving.length > 0 ? sharedRoleOf(view.target) : undefined,
     lastAskedMs:
       seen > 0 && serving.length === 0 ? Math.max(...services.map(({ lastSeenMs }) => lastSeenMs)) : undefined,
-    // Services on NATS are unknown here until they lease their first call.
-    waitingOnBus: isAlone ? await planeProcesses.waitingOnBus?.(view) : undefined,
+    onlySafe,
+    // A service on NATS may have named itself to another process only.
+    waitingOnBus:
+      isAlone || (onlySafe && !view.retrySafe && view.status === "queued")
+        ? await planeProcesses.waitingOnBus?.(view)
+        : undefined,
     processes,
     busAway: planeProcesses.busAway(),
     deadLetterId: letter?.deadLetterId,
