@@ -7,7 +7,7 @@ const counts = await Promise.all(texts.map((text) => plane.call<{ total: number 
 process.stdout.write(`${counts.map(({ total }) => total).join(" and ")} words\n`);
 
 const turn = plane.run("helper", "to be or not to be");
-for await (const event of turn) if (event.type === "text") process.stdout.write(event.text);
+for await (const event of turn) if (event.type === "call") process.stdout.write(`${event.toolName}: ${event.phase}\n`);
 process.stdout.write(`${String(await turn.deliverable())}\n`);
 
 await plane.call("fail", { message: "not today" }).catch((error: unknown) => {

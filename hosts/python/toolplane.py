@@ -47,6 +47,7 @@ import re
 import secrets
 import signal
 import socket
+import ssl
 import threading
 import time
 import traceback
@@ -528,6 +529,10 @@ class Client:
         self._url, self._idle = url, []
         self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, parts.port
         self._base = f"{parts.path.rstrip('/')}/projects/{self._project}"
+
+    @property
+    def url(self) -> str:
+        return self._url
 
     def _follow(self) -> bool:
         """Whether the plane has moved."""
@@ -1335,11 +1340,42 @@ def result_of(call: Dict[str, Any]) -> Any:
     raise ToolplaneError(str(code), message, detail, call_id)
 
 
+# Nothing was sent: no server listens at the address.
+NOBODY_THERE = (ConnectionRefusedError, socket.gaierror)
+
+
+def seconds_of(wait: Any) -> float:
+    if isinstance(wait, (int, float)) and not isinstance(wait, bool) and wait >= 0:
+        return float(wait)
+    raise ToolplaneError("bad_request", f"wait is a number of seconds, 0 or more, not {wait!r}")
+
+
+def path_of(call_id: Any) -> str:
+    """An empty id, or a step in a path, would ask another route."""
+    if isinstance(call_id, str) and call_id not in ("", ".", ".."):
+        return f"/calls/{urllib.parse.quote(call_id, safe='')}"
+    raise ToolplaneError("bad_request", f"the id of a call is a text as the plane gave it, not {call_id!r}")
+
+
 class Plane:
     """Calls tools. Threads may share one."""
 
     def __init__(self, client: Client):
         self._client, self._answered, self._began = client, False, time.monotonic()
+
+    def _trouble(self, error: ApiError) -> Tuple[ToolplaneError, bool]:
+        """The error for the caller, and whether to try again may help. It names the address where no server was found."""
+        cause, url = error.__cause__, self._client.url
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            why = f"the certificate of {url} is not accepted: {cause.verify_message}"
+            return ToolplaneError("upstream_unavailable", why), False
+        if isinstance(cause, ssl.SSLError):
+            why = f"{url} does not speak TLS; write http:// if the server has no certificate"
+            return ToolplaneError("upstream_unavailable", why), False
+        if isinstance(cause, NOBODY_THERE):
+            todo = "start it with: toolplane up, or name another one in TOOLPLANE_URL"
+            return ToolplaneError("upstream_unavailable", f"no server answers at {url}; {todo}", {"todo": todo}), True
+        return ToolplaneError(error.code, error.message, error.detail), error.may_pass
 
     def _insist(self, until: float, work: Callable[[], Any]) -> Any:
         """Tries until it works, fails for good, or the time is over."""
@@ -1350,13 +1386,13 @@ class Plane:
                 self._answered = True
                 return answer
             except ApiError as error:
-                nobody = isinstance(error.__cause__, (ConnectionRefusedError, socket.gaierror))
-                self._answered = self._answered or not nobody
+                self._answered = self._answered or not isinstance(error.__cause__, NOBODY_THERE)
                 failures += 1
                 pause = max(error.asked_pause, backoff(failures))
                 end = until if self._answered else min(until, self._began + STARTUP_SECONDS)
-                if not error.may_pass or time.monotonic() + pause >= end:
-                    raise ToolplaneError(error.code, error.message, error.detail) from error
+                trouble, may_pass = self._trouble(error)
+                if not may_pass or time.monotonic() + pause >= end:
+                    raise trouble from error
                 time.sleep(pause)
 
     def _ask(self, wait: float, ask: Callable[[float], Dict[str, Any]]) -> Dict[str, Any]:
@@ -1377,6 +1413,10 @@ class Plane:
     @staticmethod
     def _body(tool: str, args: Any, key: Optional[str], agent: Optional[str]) -> Dict[str, Any]:
         body = {"tool_name": tool, "arguments": {} if args is None else args}
+        try:
+            json.dumps(body)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ToolplaneError("bad_request", f"the arguments are not JSON: {error}") from error
         body["idempotency_key"] = key or f"python-{secrets.token_hex(16)}"
         return body if agent is None else {**body, "agent_id": agent}
 
@@ -1392,23 +1432,23 @@ class Plane:
         agent: Optional[str] = None,
     ) -> Any:
         """Makes a durable call and gives its result; raises ToolplaneError when it has none."""
-        return result_of(self._make(self._body(tool, args, key, agent), wait))
+        return result_of(self._make(self._body(tool, args, key, agent), seconds_of(wait)))
 
     def start(self, tool: str, args: Any = None, *, key: Optional[str] = None, agent: Optional[str] = None) -> str:
-        """Makes a call without waiting for it, and gives its id."""
+        """Makes a call without waiting for it, and gives its id: the text that wait, cancel and why take."""
         return str(self._make(self._body(tool, args, key, agent), 0)["tool_call_id"])
 
     def wait(self, call_id: str, wait: float = WAIT_SECONDS) -> Any:
         """The result of a call that was made before."""
-        path = f"/calls/{urllib.parse.quote(call_id, safe='')}"
+        path, seconds_left = path_of(call_id), seconds_of(wait)
 
         def ask(seconds: float) -> Dict[str, Any]:
             return self._client.request("GET", f"{path}?wait_seconds={seconds}", timeout=seconds + REQUEST_SECONDS)[0]
 
-        return result_of(self._ask(wait, ask))
+        return result_of(self._ask(seconds_left, ask))
 
     def _on_call(self, method: str, call_id: str, action: str, body: Optional[Dict[str, Any]] = None) -> Any:
-        path = f"/calls/{urllib.parse.quote(call_id, safe='')}/{action}"
+        path = f"{path_of(call_id)}/{action}"
         return self._insist(time.monotonic() + 10, lambda: self._client.request(method, path, body)[0])
 
     def cancel(self, call_id: str, reason: Optional[str] = None) -> Dict[str, Any]:
@@ -1423,7 +1463,7 @@ class Plane:
     ) -> Iterator[Tuple[int, Any]]:
         """Makes many calls in few requests; gives (index, result or ToolplaneError) as they settle."""
         left = {index: self._body(tool, args, None, agent) for index, (tool, args) in enumerate(calls)}
-        until, failures = time.monotonic() + wait, 0
+        until, failures = time.monotonic() + seconds_of(wait), 0
         while left:
             now = time.monotonic()
             indexes = list(left)[:BATCH_ITEMS]
@@ -1439,8 +1479,8 @@ class Plane:
                         del left[index]
                         yield index, outcome[0]
             except ApiError as error:
-                trouble = ToolplaneError(error.code, error.message, error.detail)
-                if not error.may_pass or (error.status == 0 and not self._answered and now > self._began + STARTUP_SECONDS):
+                trouble, may_pass = self._trouble(error)
+                if not may_pass or (error.status == 0 and not self._answered and now > self._began + STARTUP_SECONDS):
                     until = now
             failures = failures + 1 if trouble else 0
             if trouble and time.monotonic() >= until:
@@ -1469,10 +1509,14 @@ class Plane:
 
 def connect(url: Optional[str] = None, token: Optional[str] = None, project: Optional[str] = None) -> Plane:
     """A client of the plane that TOOLPLANE_URL, TOOLPLANE_TOKEN and TOOLPLANE_PROJECT name, unless told otherwise."""
-    return Plane(
-        Client(
+    try:
+        client = Client(
             url,
             token or os.environ.get("TOOLPLANE_TOKEN", ""),
             project or os.environ.get("TOOLPLANE_PROJECT") or "demo",
         )
-    )
+    except ValueError:  # the address may hold a password: it is not shown
+        said = "url" if url else "TOOLPLANE_URL"
+        why = f"{said} must be an http or https address such as http://127.0.0.1:7420"
+        raise ToolplaneError("bad_request", why) from None
+    return Plane(client)

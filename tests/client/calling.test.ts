@@ -53,7 +53,7 @@ describe("what a call gives", () => {
     const nobody = connect({ url: "http://127.0.0.1:9", token: "x", startupMs: 0 });
     expect(await failure(nobody.call("double", { n: 1 }))).toMatchObject({
       code: "upstream_unavailable",
-      message: "no server answers at http://127.0.0.1:9",
+      message: "no server answers at http://127.0.0.1:9; start it with: toolplane up, or connect to another url",
     });
   });
 
@@ -194,6 +194,42 @@ describe("slow calls", () => {
     const before = world.proxy.count("POST ");
     const error = await failure(world.plane.call("double", { n: 1 }, { signal: AbortSignal.abort() }));
     expect([error.code, world.proxy.count("POST ") - before]).toEqual(["canceled", 0]);
+  });
+});
+
+describe("aborted calls", () => {
+  let world: CallerWorld;
+  const madeWith = (idempotencyKey: string) =>
+    world.http.t.engine.calls.list("demo", { toolName: "slow", agentId: "sys.api", idempotencyKey });
+  beforeAll(async () => {
+    world = await startCallerWorld();
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test("[API-6-C4] a request that is lost on its way is not made by its own cancellation", async () => {
+    const abort = new AbortController();
+    const swallowed = world.proxy.loseRequest('"own":77');
+    const { signal } = abort;
+    const given = failure(world.plane.call("slow", { own: 77 }, { signal, cancelOnAbort: true, key: "lost" }));
+    await swallowed;
+    abort.abort();
+    expect(await given).toMatchObject({ code: "outcome_unknown", callId: undefined });
+    expect([world.runs, await madeWith("lost")]).toEqual([[], []]);
+  });
+
+  test("[API-6-C4] whenever the abort comes, a call that was made is canceled", async () => {
+    const outcomes = await Promise.all(
+      Array.from({ length: 40 }, async (_, n) => {
+        const key = `at-${n}`;
+        const signal = AbortSignal.timeout(n * 2);
+        const error = await failure(world.plane.call("slow", { n }, { signal, cancelOnAbort: true, key }));
+        return { error, made: await madeWith(key) };
+      }),
+    );
+    const canceled = outcomes.filter(({ made }) => made.length > 0);
+    expect(canceled.length).toBeGreaterThan(0);
+    for (const { error, made } of canceled)
+      expect([error.code, error.callId, made[0]?.status]).toEqual(["canceled", made[0]?.toolCallId, "canceled"]);
   });
 });
 

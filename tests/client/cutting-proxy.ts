@@ -10,6 +10,8 @@ export interface CuttingProxy extends AsyncDisposable {
   count(line: string): number;
   /** The next answer that has this text is lost, and its connection with it. Resolves when that happened. */
   loseAnswer(text: string): Promise<void>;
+  /** The next request that has this text does not arrive; its connection stays open. Resolves when that happened. */
+  loseRequest(text: string): Promise<void>;
   /** Connections that stand. */
   open(): number;
   /** Every connection is cut now. */
@@ -21,6 +23,7 @@ export const startCuttingProxy = async (serverUrl: string): Promise<CuttingProxy
   const pairs = new Set<readonly [Socket, Socket]>();
   const sent: string[] = [];
   let losing: { readonly text: string; lost(): void } | undefined;
+  let swallowing: { readonly text: string; lost(): void } | undefined;
 
   const server = createServer((client) => {
     const upstream = dial(Number(port), "127.0.0.1");
@@ -34,6 +37,11 @@ export const startCuttingProxy = async (serverUrl: string): Promise<CuttingProxy
     for (const socket of pair) socket.on("error", end).on("close", end);
     client.on("data", (chunk) => {
       sent.push(chunk.toString("latin1"));
+      if (swallowing !== undefined && chunk.toString("utf8").includes(swallowing.text)) {
+        swallowing.lost();
+        swallowing = undefined;
+        return;
+      }
       upstream.write(chunk);
     });
     upstream.on("data", (chunk) => {
@@ -53,6 +61,10 @@ export const startCuttingProxy = async (serverUrl: string): Promise<CuttingProxy
     loseAnswer: (text) =>
       new Promise((lost) => {
         losing = { text, lost };
+      }),
+    loseRequest: (text) =>
+      new Promise((lost) => {
+        swallowing = { text, lost };
       }),
     open: () => pairs.size,
     cut: () => {

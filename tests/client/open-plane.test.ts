@@ -1,9 +1,10 @@
 // The plane as a library: the same client, in the process that uses it.
 
+import type { Log } from "@toolplane/engine";
 import { defineTool, ToolError } from "@toolplane/sdk";
 import type { TurnEvent } from "@toolplane/sdk/client";
 import { openPlane } from "@toolplane/server";
-import { createTestDatabase, findDescendants, programArgv, untilGone } from "@toolplane/testkit";
+import { createTestDatabase, eventually, findDescendants, programArgv, untilGone } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { startProgram } from "../cli/program.ts";
 import { makePlace } from "../up/data.ts";
@@ -31,8 +32,8 @@ test("[API-6-L1] [API-6-C7] one process calls tools, serves them and runs agents
     await using plane = await openPlane({ databaseUrl: database.url, env: { TOOLPLANE_DEMO: "1" } });
     await plane.serve(tools);
     await expect(plane.serve(tools)).rejects.toThrow("target local is served here already");
-    await expect(plane.call("double", { n: 1 }, { wait: Number.NaN })).rejects.toThrow("wait is a number of seconds");
-    await expect(plane.call("double", { n: 1 }, { wait: -1 })).rejects.toThrow("wait is a number of seconds");
+    await expect(plane.call("double", { n: 1 }, { wait: Number.NaN })).rejects.toMatchObject({ code: "bad_request" });
+    await expect(plane.call("double", { n: 1 }, { wait: -1 })).rejects.toMatchObject({ code: "bad_request" });
     expect(await Promise.all(Array.from({ length: 50 }, (_, n) => plane.call("double", { n })))).toEqual(
       Array.from({ length: 50 }, (_, n) => n * 2),
     );
@@ -83,4 +84,51 @@ test("[API-6-L2] [API-6-L3] a program that is killed finds its call again; meanw
   expect(await again.ended).toMatchObject({ code: 0 });
   expect(again.out()).toContain('result "done"');
   await untilGone([...family, ...relatives], PATIENCE_MS);
+});
+
+test("[API-6-L3] closing lets a running tool finish, says which it told to stop, and ends every door", async () => {
+  const database = await createTestDatabase({ name: "library", migrate: async () => undefined });
+  const said: string[] = [];
+  const note = (message: string, fields?: object): void => void said.push(`${message} ${JSON.stringify(fields)}`);
+  const log: Log = { info: () => {}, warn: () => {}, error: note };
+  let begun = Promise.withResolvers<void>();
+  let gate = Promise.withResolvers<void>();
+  const stubborn = defineTool({
+    ...{ name: "stubborn", description: "Ends when the test says so", parameters: { type: "object" } as const },
+    run: async () => {
+      begun.resolve();
+      await gate.promise;
+      return "done";
+    },
+  });
+  try {
+    const first = await openPlane({ databaseUrl: database.url, env: {}, log });
+    await first.serve([stubborn]);
+    const finished = first.call("stubborn");
+    await begun.promise;
+    const closed = first.close();
+    gate.resolve();
+    expect(await finished).toBe("done");
+    await closed;
+    expect(said).toEqual([]);
+    await expect(first.serve([stubborn])).rejects.toMatchObject({ code: "canceled" });
+    await expect(first.call("stubborn")).rejects.toMatchObject({ code: "canceled" });
+
+    begun = Promise.withResolvers<void>();
+    gate = Promise.withResolvers<void>();
+    const second = await openPlane({ databaseUrl: database.url, env: {}, log });
+    await second.serve([stubborn]);
+    const left = second.call("stubborn").catch((error: unknown) => error);
+    await begun.promise;
+    await expect(second.close({ drainSeconds: -1 })).rejects.toMatchObject({ code: "bad_request" });
+    await second.close({ drainSeconds: 0 });
+    expect(await left).toMatchObject({ code: "outcome_unknown" });
+    expect(said).toEqual([expect.stringContaining("told to stop")]);
+    gate.resolve();
+    await eventually(() => said.length > 1);
+    expect(said[1]).toMatch(/stubborn ended after the plane was closed: .* lost/);
+  } finally {
+    gate.resolve();
+    await database.drop();
+  }
 });

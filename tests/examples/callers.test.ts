@@ -87,6 +87,58 @@ except ToolplaneError as error:
   });
 });
 
+test("[API-6-P1] a mistake of a Python program, and a server that is not there, are typed and say what to do", async () => {
+  requirePython();
+  await using plane = await startScriptedPlane();
+  const program = `
+import os
+from toolplane import ToolplaneError, connect
+url = os.environ["TOOLPLANE_URL"]
+plane, nobody, tls = connect(), connect("http://127.0.0.1:3"), connect(url.replace("http:", "https:"))
+nobody._began -= 60
+for ask in (
+    lambda: plane.call("any", {1, 2}),
+    lambda: plane.call("any", wait="x"),
+    lambda: plane.call("any", wait=-1),
+    lambda: plane.call("any", wait=float("nan")),
+    lambda: plane.wait(""),
+    lambda: plane.cancel(".."),
+    lambda: plane.why(None),
+    lambda: list(plane.call_many([("any", {1})])),
+    lambda: connect("nats://user:hush@127.0.0.1:4222"),
+    lambda: nobody.call("any"),
+    lambda: next(nobody.call_many([("any", {})]))[1],
+    lambda: tls.call("any"),
+):
+    try:
+        print("no error", ask())
+    except ToolplaneError as error:
+        print(error)
+    except Exception as error:
+        print(type(error).__name__, error)
+`;
+  const env = { TOOLPLANE_URL: plane.url, TOOLPLANE_TOKEN: "t", PYTHONPATH: join(ROOT, "hosts/python") };
+  const { out } = await runProgram(["python3", "-c", program], { cwd: ROOT, env });
+  const advice = "start it with: toolplane up, or name another one in TOOLPLANE_URL";
+  const wait = "bad_request: wait is a number of seconds, 0 or more, not";
+  const id = "bad_request: the id of a call is a text as the plane gave it, not";
+  expect(out.trim().split("\n")).toEqual([
+    "bad_request: the arguments are not JSON: Object of type set is not JSON serializable",
+    `${wait} 'x'`,
+    `${wait} -1`,
+    `${wait} nan`,
+    `${id} ''`,
+    `${id} '..'`,
+    `${id} None`,
+    "bad_request: the arguments are not JSON: Object of type set is not JSON serializable",
+    "bad_request: url must be an http or https address such as http://127.0.0.1:7420",
+    `upstream_unavailable: no server answers at http://127.0.0.1:3; ${advice}`,
+    `no error upstream_unavailable: no server answers at http://127.0.0.1:3; ${advice}`,
+    `upstream_unavailable: ${plane.url.replace("http:", "https:")} does not speak TLS; write http:// if the server has no certificate`,
+  ]);
+  expect(plane.requests("/calls")).toHaveLength(0);
+});
+
 describe("against a server", () => {
   let stack: Stack;
   beforeAll(async () => {

@@ -24,6 +24,7 @@ export type { McpServers } from "./mcp-servers/mcp-servers.ts";
 export type { McpSetting } from "./mcp-servers/mcp-settings.ts";
 export { runMcpServers } from "./mcp-servers/run-mcp-servers.ts";
 export { createPlaneMetrics } from "./metrics/plane-metrics.ts";
+export type { CloseOptions } from "./plane/close-plane.ts";
 export { type OpenPlaneOptions, type OwnPlane, openPlane, type ServeHereOptions } from "./plane/open-plane.ts";
 export { routes } from "./routes/index.ts";
 export { createEnvSource, type EnvGrant } from "./secrets/env-grants.ts";

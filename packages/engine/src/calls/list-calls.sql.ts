@@ -136,3 +136,11 @@ select c.tool_call_id from (${direct("d", "$4")}
  order by c.tool_call_id desc
  limit $3::int`,
 };
+
+/** The call that has a key: $1 project, $2 agent, $3 tool, $4 key. */
+export const LIST_OF_KEY: Statement = {
+  name: "calls.list-of-key",
+  text: `
+select tool_call_id from state.call_keys
+ where project_id = $1 and agent_id = $2 and tool_name = $3 and idempotency_key = $4`,
+};

@@ -10,6 +10,7 @@ import {
   LIST_ALL,
   LIST_OF_AGENT,
   LIST_OF_ERROR,
+  LIST_OF_KEY,
   LIST_OF_TARGET,
   LIST_OF_TOOL,
   LIST_OF_TRACE,
@@ -25,6 +26,8 @@ export interface CallFilter {
   /** Of the tools that are registered for this target. */
   readonly target?: string | undefined;
   readonly errorCode?: string | undefined;
+  /** With `toolName` and `agentId` alone: the one call that has this key. */
+  readonly idempotencyKey?: string | undefined;
   /** Not together with other filters than `before` and `limit`. */
   readonly traceId?: string | undefined;
   /** Made at or after, and before, these milliseconds. */
@@ -68,6 +71,13 @@ const checkTrace = ({ before: _before, limit: _limit, traceId: _trace, ...others
     throw new ToolplaneError("bad_request", "trace_id is asked for alone: a trace has few calls, leave the others out");
 };
 
+const readKeyed = (filter: CallFilter): readonly string[] => {
+  const { limit: _limit, idempotencyKey = "", toolName, agentId, ...others } = filter;
+  if (toolName === undefined || agentId === undefined || Object.values(others).some((value) => value !== undefined))
+    throw new ToolplaneError("bad_request", "idempotency_key is asked for with tool_name, and with agent_id at most");
+  return [agentId, toolName, idempotencyKey];
+};
+
 export const createCallList =
   (db: Queryer, find: CallReads["find"]) =>
   async (projectId: string, filter: CallFilter = {}): Promise<readonly CallView[]> => {
@@ -86,6 +96,10 @@ export const createCallList =
       checkTrace(filter);
       if (!isTraceId(traceId)) return [];
       return readIds(LIST_OF_TRACE, [projectId, before, limit, traceId]);
+    }
+    if (filter.idempotencyKey !== undefined) {
+      const key = readKeyed(filter);
+      return key.every(isPossibleId) ? readIds(LIST_OF_KEY, [projectId, ...key]) : [];
     }
     const statement = planCallList(filter);
     if (statement === undefined)

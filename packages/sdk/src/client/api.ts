@@ -5,6 +5,7 @@ import { type ErrorCode, isErrorCode, isRecord, ToolplaneError } from "@toolplan
 import { parseRetryAfter } from "../gateway/answer-error.ts";
 import { RETRY_AFTER_DETAIL } from "../gateway/patience.ts";
 import type { PoolAnswer, PoolRequest, SendRequest } from "../http/pool.ts";
+import { isNobodyThere, StrangeAnswer, strangeSpeech } from "./strange-answer.ts";
 import type { Body } from "./way.ts";
 
 export interface ApiRequest {
@@ -21,6 +22,8 @@ export interface ApiRequest {
   readonly waitMs?: number | undefined;
   /** The longest silence in the middle of an answer before it counts as broken. */
   readonly silenceMs?: number | undefined;
+  /** The content type of the answer, where it is not JSON: an answer of another type is not a Toolplane server's. */
+  readonly answerType?: string | undefined;
   /** True: an answer of any status is returned, and the caller reads the status. Otherwise a refusal is thrown. */
   readonly anyStatus?: boolean | undefined;
 }
@@ -31,8 +34,10 @@ export interface Api {
   request(request: ApiRequest): Promise<Body>;
   /** The open answer, for streams; the caller reads its body. */
   open(request: ApiRequest): Promise<PoolAnswer>;
-  /** The error for a connection that broke. */
+  /** The error for a connection that broke in the middle of an answer. */
   lost(cause: unknown): ToolplaneError;
+  /** Whether a server was ever there: it answered, or it took a request. */
+  isReached(): boolean;
 }
 
 /** Advice for the user, in the words of the program that made the request. */
@@ -53,6 +58,8 @@ export interface ApiOptions {
   readonly send: SendRequest;
   readonly readToken: () => Promise<string | undefined> | string | undefined;
   readonly hints?: ApiHints | undefined;
+  /** True: an error's message says what to do, and not only its detail. For programs, whose errors are printed as they are. */
+  readonly adviseInMessage?: boolean | undefined;
 }
 
 /** A healthy server answers in milliseconds; the limit is long because the server may just be starting. */
@@ -101,17 +108,22 @@ const errorSaid = ({ code, message, detail }: SaidError["error"], retryAfterSeco
   return new ToolplaneError(known, message, { detail: Object.keys(more).length === 0 ? undefined : more });
 };
 
-export const createApi = ({ url, send, readToken, hints = HINTS }: ApiOptions): Api => {
+export const createApi = (options: ApiOptions): Api => {
+  const { url, send, readToken, hints = HINTS, adviseInMessage = false } = options;
+  let isReached = false;
+  const say = (what: string, todo: string | undefined): string =>
+    adviseInMessage && todo !== undefined ? `${what}; ${todo}` : what;
   const fail = (code: ErrorCode, what: string, todo: string | undefined, cause?: unknown): ToolplaneError =>
-    new ToolplaneError(code, what, { cause, ...(todo === undefined ? {} : { detail: { todo } }) });
+    new ToolplaneError(code, say(what, todo), { cause, ...(todo === undefined ? {} : { detail: { todo } }) });
   const noServer = (cause: unknown): ToolplaneError =>
-    fail("upstream_unavailable", `no server answers at ${url}`, hints.noServer, cause);
-  const notOurs = (status: number): ToolplaneError =>
-    fail(
-      status === 404 ? "not_found" : "upstream_unavailable",
-      `${url} answered ${status}, and not as a Toolplane server does`,
-      hints.notOurs,
-    );
+    strangeSpeech(url, cause) ?? fail("upstream_unavailable", `no server answers at ${url}`, hints.noServer, cause);
+  const notOurs = (status: number): ToolplaneError => {
+    const what = `${url} answered ${status}, and not as a Toolplane server does`;
+    if (status === 404) return fail("not_found", what, hints.notOurs);
+    // What stands before a server that is starting answers like that, and it passes.
+    if (status >= 500) return fail("upstream_unavailable", what, hints.notOurs);
+    return new StrangeAnswer(say(what, hints.notOurs), { detail: { todo: hints.notOurs } });
+  };
 
   /** The error for a request that got no answer: the caller gave it up, or no server is there. */
   const lost = (cause: unknown, { signal }: Pick<ApiRequest, "signal">): ToolplaneError => {
@@ -119,9 +131,15 @@ export const createApi = ({ url, send, readToken, hints = HINTS }: ApiOptions): 
     return signal?.aborted === true ? givenUp(cause) : noServer(cause);
   };
 
+  const brokeOff = (cause: unknown, { signal }: Pick<ApiRequest, "signal">): ToolplaneError => {
+    if (cause instanceof ToolplaneError) return cause;
+    if (signal?.aborted === true) return givenUp(cause);
+    return new ToolplaneError("upstream_unavailable", `${url} broke off in the middle of its answer`, { cause });
+  };
+
   const readText = (answer: PoolAnswer, request: ApiRequest): Promise<string> =>
     answer.body.text().catch((cause: unknown) => {
-      throw lost(cause, request);
+      throw brokeOff(cause, request);
     });
 
   const failed = async (answer: PoolAnswer, request: ApiRequest, token: string | undefined): Promise<never> => {
@@ -154,17 +172,24 @@ export const createApi = ({ url, send, readToken, hints = HINTS }: ApiOptions): 
         answerMs: ANSWER_MS + (request.waitMs ?? 0),
         silenceMs: request.silenceMs,
       });
+      isReached = true;
     } catch (cause) {
+      if (!isNobodyThere(cause)) isReached = true;
       throw lost(cause, request);
     }
+    const { answerType } = request;
     const isTaken = request.anyStatus === true || (answer.status >= 200 && answer.status < 300);
-    return isTaken ? answer : failed(answer, request, token);
+    if (!isTaken) return failed(answer, request, token);
+    if (answerType === undefined || answer.header("content-type")?.startsWith(answerType) === true) return answer;
+    void answer.body.dump().catch(() => undefined);
+    throw notOurs(answer.status);
   };
 
   return {
     url,
     open,
-    lost: (cause) => lost(cause, {}),
+    lost: (cause) => brokeOff(cause, {}),
+    isReached: () => isReached,
     async request(request) {
       const answer = await open(request);
       const body = parseJson(await readText(answer, request));

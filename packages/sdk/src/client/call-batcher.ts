@@ -25,7 +25,7 @@ export interface BatcherOptions {
   readonly lost: (cause: unknown) => ToolplaneError;
 }
 
-export type MakeCall = (ask: CallAsk, signal: AbortSignal | undefined) => Promise<Body>;
+export type MakeCall = (ask: CallAsk, signal: AbortSignal | undefined, sent?: () => void) => Promise<Body>;
 
 const MAX_ITEMS = 256;
 /** An item that is larger travels alone. */
@@ -46,6 +46,7 @@ interface Entry {
   /** The call as JSON, without its wait and without the closing brace. */
   readonly text: string;
   readonly untilMs: number;
+  readonly sent: (() => void) | undefined;
   resolve(body: Body): void;
   reject(error: ToolplaneError): void;
   batch?: Batch | undefined;
@@ -68,6 +69,17 @@ const textOf = ({ toolName, arguments: given, key, agentId, notBefore }: CallAsk
 
 const endedEarly = (): ToolplaneError =>
   new ToolplaneError("upstream_unavailable", "the server ended its answer before every call was answered");
+
+/** The last line of an answer that was cut off is half a line: the call is asked for again. */
+const parseLine = (line: string): Body => {
+  try {
+    const body = JSON.parse(line) as unknown;
+    if (isRecord(body)) return body;
+  } catch {
+    // Said below.
+  }
+  throw new ToolplaneError("upstream_unavailable", "the server sent a line that is no answer to a call");
+};
 
 export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions): MakeCall => {
   const queue: Entry[] = [];
@@ -102,8 +114,7 @@ export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions):
 
   const answered = (batch: Batch, line: string): void => {
     if (line === "") return;
-    const body = JSON.parse(line) as unknown;
-    if (!isRecord(body)) return;
+    const body = parseLine(line);
     const { index, ...answer } = body;
     const entry = batch.open.get(Number(index));
     if (entry === undefined) return;
@@ -143,7 +154,10 @@ export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions):
 
   const run = async (entries: readonly Entry[]): Promise<void> => {
     const batch: Batch = { open: new Map(entries.entries()), stop: new AbortController(), onItsWay: false };
-    for (const entry of entries) entry.batch = batch;
+    for (const entry of entries) {
+      entry.batch = batch;
+      entry.sent?.();
+    }
     const [first] = entries;
     const isLone = batches.size === 0 && entries.length === 1 && queue.length === 0;
     batches.add(batch);
@@ -178,7 +192,7 @@ export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions):
     if (batch.open.size === 0) batch.stop.abort();
   };
 
-  return async (ask, signal) =>
+  return async (ask, signal, sent) =>
     new Promise((resolve, reject) => {
       const onAbort = (): void => {
         forget(entry);
@@ -187,6 +201,7 @@ export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions):
       const entry: Entry = {
         text: textOf(ask),
         untilMs: ask.untilMs,
+        sent,
         resolve: (body) => {
           signal?.removeEventListener("abort", onAbort);
           resolve(body);

@@ -1,6 +1,7 @@
 // What became of a call, for its caller: the result, or a typed error that knows the call's id.
 
 import { type ErrorCode, isErrorCode, isRecord, type JsonValue, ToolplaneError } from "@toolplane/protocol";
+import { strangeBody } from "./strange-answer.ts";
 import type { Body } from "./way.ts";
 
 const SETTLED: ReadonlySet<string> = new Set(["success", "failed", "canceled", "timeout", "partial"]);
@@ -11,7 +12,7 @@ export const isOver = (call: Body): boolean => SETTLED.has(textOf(call.status) ?
 
 export const callIdOf = (call: Body): string => {
   const id = textOf(call.tool_call_id);
-  if (id === undefined) throw new ToolplaneError("upstream_unavailable", "the server's answer has no tool_call_id");
+  if (id === undefined) throw strangeBody("its answer has no tool_call_id");
   return id;
 };
 

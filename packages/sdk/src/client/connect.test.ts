@@ -1,5 +1,6 @@
-import { isToolplaneError } from "@toolplane/protocol";
+import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
+import { createScriptedServer } from "../../test/scripted-server.ts";
 import { connect } from "./connect.ts";
 
 /** No server ever listens on this port of this machine. */
@@ -8,7 +9,7 @@ const NOBODY = "http://127.0.0.1:3";
 const adviceOf = async (plane: ReturnType<typeof connect>): Promise<string> => {
   await using open = plane;
   const error: unknown = await open.call("echo", {}, { wait: 1 }).catch((thrown: unknown) => thrown);
-  return isToolplaneError(error) ? `${error.message}; ${String(error.detail?.todo)}` : "no error";
+  return isToolplaneError(error) ? error.message : "no error";
 };
 
 describe("[API-6-C1] advice names what the program has given", () => {
@@ -23,6 +24,36 @@ describe("[API-6-C1] advice names what the program has given", () => {
     expect(await adviceOf(connect({ startupMs: 0, env }))).toContain("name another one in TOOLPLANE_URL");
     expect(() => connect({ env: { TOOLPLANE_URL: "nowhere" } })).toThrow(/^TOOLPLANE_URL must be an http/);
   });
+});
+
+test("[API-6-C1] no token: the message itself says how to get one", async () => {
+  await using server = await createScriptedServer(() => ({ status: 401, body: {} }));
+  const said = await adviceOf(connect({ env: { TOOLPLANE_URL: server.url } }));
+  expect(said).toContain("wants a token and none was found; set TOOLPLANE_TOKEN");
+  expect(said).toContain("npx toolplane token create --role operator");
+});
+
+test("[API-6-C1] https on a server without a certificate: the cause is named at once", async () => {
+  await using server = await createScriptedServer(() => ({ body: {} }));
+  const url = server.url.replace("http:", "https:");
+  expect(await adviceOf(connect({ url, token: "x", env: {} }))).toBe(
+    `${url} does not speak TLS; write http:// if the server has no certificate`,
+  );
+});
+
+test.each([
+  ["localhost:18100", "a caller connects over HTTP; write http://localhost:18100"],
+  ["nats://user:hush@127.0.0.1:4222", "a caller connects over HTTP"],
+])("[API-6-C1] an address that no caller takes is refused in one way: %s", (url, words) => {
+  for (const [options, said] of [
+    [{ url, env: {} }, "url"],
+    [{ env: { TOOLPLANE_URL: url } }, "TOOLPLANE_URL"],
+  ] as const) {
+    const attempt = (): unknown => connect(options);
+    expect(attempt).toThrow(ToolplaneError);
+    expect(attempt).toThrow(`${said} must be an http or https address such as http://127.0.0.1:7420: ${words}`);
+    expect(attempt).not.toThrow("hush");
+  }
 });
 
 test("[SEE-21] a key that connect does not take is refused by name", () => {

@@ -1,13 +1,14 @@
 // connect: the callers' client over HTTP. It sends nothing before the first call.
 
 import { randomBytes } from "node:crypto";
-import { UsageError } from "@toolplane/protocol";
+import { badRequest } from "@toolplane/protocol";
 import { createHttpPool } from "../http/pool.ts";
 import { systemClock } from "../ports/clock.ts";
 import { findPlaneBeside } from "../service/plane-beside.ts";
 import { planSettings } from "../service/settings.ts";
 import { refuseUnknownKeys } from "../tools/refuse-keys.ts";
 import { type Api, type ApiHints, createApi, HINTS } from "./api.ts";
+import { typed } from "./given-options.ts";
 import { createHttpWay } from "./http-way.ts";
 import type { PlaneOptions } from "./means.ts";
 import { createPlane, type Plane } from "./plane.ts";
@@ -46,12 +47,27 @@ export const createApiPlane = ({ api, projectId, close, ...options }: ApiPlaneOp
   return createPlane({ ...options, clock, makeKey, way });
 };
 
+const NO_TOKEN =
+  "set TOOLPLANE_TOKEN to a token that may call: npx toolplane token create --role operator --project <project> makes one";
+
 /** Advice names what the program itself has given, not a variable that it does not use. */
 const hintsFor = ({ url, token }: ConnectOptions): ApiHints => ({
   noServer: url === undefined ? HINTS.noServer : "start it with: toolplane up, or connect to another url",
   notOurs: url === undefined ? HINTS.notOurs : "check the url that connect was given",
-  noToken: token === undefined ? HINTS.noToken : "check the token that connect was given",
+  noToken: token === undefined ? NO_TOKEN : "check the token that connect was given",
 });
+
+const EXAMPLE = "http://127.0.0.1:7420";
+
+/** A caller speaks HTTP: an address of NATS, which services take, is refused in words for callers. The address may hold a password: it is not shown. */
+const checkUrl = ({ url }: ConnectOptions, env: Readonly<Record<string, string | undefined>>): void => {
+  const own = url?.trim() ?? "";
+  const given = own === "" ? (env.TOOLPLANE_URL?.trim() ?? "") : own;
+  if (given === "" || /^https?:/i.test(given)) return;
+  const said = own === "" ? "TOOLPLANE_URL" : "url";
+  const meant = /^[\w.-]+:\d+$/.test(given) ? `; write http://${given}` : "";
+  throw badRequest(`${said} must be an http or https address such as ${EXAMPLE}: a caller connects over HTTP${meant}`);
+};
 
 const KEYS: Readonly<Record<keyof ConnectOptions, true>> = {
   url: true,
@@ -63,16 +79,15 @@ const KEYS: Readonly<Record<keyof ConnectOptions, true>> = {
 };
 
 export const connect = (options: ConnectOptions = {}): Plane => {
-  refuseUnknownKeys(options, { taker: "connect", keys: Object.keys(KEYS) });
+  typed(() => refuseUnknownKeys(options, { taker: "connect", keys: Object.keys(KEYS) }));
   const { env = process.env, startupMs, onRetry } = options;
+  checkUrl(options, env);
   // Callers and services read the same variables.
-  const { url, token, projectId, nats } = planSettings(
-    { ...options, target: "caller" },
-    env,
-    findPlaneBeside(env, process.cwd()),
+  const { url, token, projectId } = typed(() =>
+    planSettings({ ...options, target: "caller" }, env, findPlaneBeside(env, process.cwd())),
   );
-  if (nats !== undefined) throw new UsageError("a caller connects over HTTP: give url, or set TOOLPLANE_URL");
   const pool = createHttpPool({ url });
-  const api = createApi({ url, send: pool.send, readToken: () => token, hints: hintsFor(options) });
+  const readToken = (): string | undefined => token;
+  const api = createApi({ url, send: pool.send, readToken, hints: hintsFor(options), adviseInMessage: true });
   return createApiPlane({ api, projectId, startupMs, onRetry, close: pool.close });
 };

@@ -1,7 +1,8 @@
 // The events of a project, without a gap: after a lost connection, reading continues after the last event that was seen. Events
 // of the log (`evt`) are neither missed nor given twice; stream items (`str`) are not stored and may be missed.
 
-import { isRecord } from "@toolplane/protocol";
+import { type Backoff, backoff, isRecord, ToolplaneError } from "@toolplane/protocol";
+import { checkGiven } from "./given-options.ts";
 import type { Means } from "./means.ts";
 import type { RawEvent } from "./way.ts";
 
@@ -18,10 +19,20 @@ export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called when the connection is open: events from then on are heard. */
   readonly opened?: (() => void) | undefined;
+  /** The first connection is tried until then; later ones without end. */
+  readonly openUntilMs?: number | undefined;
 }
 
 /** A pause before the next connection, so that a server that closes each one at once is not asked in a tight loop. */
-const PAUSE_MS = 100;
+const PAUSE_MS: Backoff = { first: 100, longest: 3_200 };
+/** A server tells at once how far its log has come. One that ends so many connections before that is none, or cannot be reached. */
+const MAX_SILENT = 10;
+
+const neverSpoke = (place: string): ToolplaneError =>
+  new ToolplaneError(
+    "upstream_unavailable",
+    `${place} ended ${MAX_SILENT} streams of events in a row before their first word`,
+  );
 
 const parseEvent = ({ id, event, data }: RawEvent): PlaneEvent | undefined => {
   if (event !== "evt" && event !== "str") return undefined;
@@ -33,18 +44,21 @@ const parseEvent = ({ id, event, data }: RawEvent): PlaneEvent | undefined => {
 /** The same, but events that arrived together are given together. */
 export async function* followPages(
   { way, clock, insist }: Means,
-  { after, signal, opened }: FollowOptions,
+  { after, signal, opened, openUntilMs = Number.POSITIVE_INFINITY }: FollowOptions,
 ): AsyncGenerator<readonly PlaneEvent[]> {
   const left = new AbortController();
   const over = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]);
   let last = after;
+  let untilMs = openUntilMs;
   try {
-    while (!over.aborted) {
+    for (let silent = 1; !over.aborted; silent += 1) {
       const from = last;
-      const pages = await insist(Number.POSITIVE_INFINITY, over, () => way.openEvents(from, over));
+      const pages = await insist(untilMs, over, () => way.openEvents(from, over));
+      untilMs = Number.POSITIVE_INFINITY;
       opened?.();
       try {
         for await (const page of pages) {
+          silent = 0;
           const events = page.map(parseEvent).filter((event) => event !== undefined);
           if (events.length > 0) yield events;
           // Only after the events were given: events that the reader did not take are given again.
@@ -55,18 +69,28 @@ export async function* followPages(
         if (over.aborted) return;
         if (error instanceof SyntaxError) throw error;
       }
-      await clock.sleep(PAUSE_MS, over);
+      if (silent >= MAX_SILENT) throw neverSpoke(way.place);
+      await clock.sleep(backoff(PAUSE_MS, silent + 1), over);
     }
   } finally {
     left.abort();
   }
 }
 
-export async function* followEvents(means: Means, options: FollowOptions): AsyncGenerator<PlaneEvent> {
+export async function* followEvents(
+  means: Means,
+  options: Pick<FollowOptions, "after" | "signal">,
+): AsyncGenerator<PlaneEvent> {
+  checkGiven("events", options);
+  // When the reader aborted, it wants neither events nor an error.
+  const isLeft = (): boolean => options.signal?.aborted === true;
   try {
-    for await (const page of followPages(means, options)) yield* page;
+    for await (const page of followPages(means, options))
+      for (const event of page) {
+        if (isLeft()) return;
+        yield event;
+      }
   } catch (error) {
-    // When the reader aborted, it wants neither events nor an error.
-    if (options.signal?.aborted !== true) throw error;
+    if (!isLeft()) throw error;
   }
 }

@@ -5,6 +5,7 @@ import type { Clock } from "../ports/clock.ts";
 import { type Api, pathOf } from "./api.ts";
 import { createCallBatcher } from "./call-batcher.ts";
 import { readEvents } from "./event-stream.ts";
+import { strangeBody } from "./strange-answer.ts";
 import type { Body, Way } from "./way.ts";
 
 export interface HttpWayOptions {
@@ -22,7 +23,13 @@ const PAGE = 500;
 
 const secondsOf = (ms: number): number => Math.min(Math.max(ms, 0) / 1000, MAX_WAIT_SECONDS);
 
-const itemsOf = ({ items }: Body): readonly Body[] => (Array.isArray(items) ? items.filter(isRecord) : []);
+const NDJSON = "application/x-ndjson";
+const EVENTS = "text/event-stream";
+
+const itemsOf = ({ items }: Body): readonly Body[] => {
+  if (!Array.isArray(items)) throw strangeBody("a list without items");
+  return items.filter(isRecord);
+};
 
 export const createHttpWay = ({ api, projectId, clock, close }: HttpWayOptions): Way => {
   const path = (...segments: readonly string[]): string => pathOf("projects", projectId, ...segments);
@@ -33,6 +40,12 @@ export const createHttpWay = ({ api, projectId, clock, close }: HttpWayOptions):
   return {
     projectId,
     place: api.url,
+    isReached: api.isReached,
+    async findCall({ toolName, key, agentId }, signal) {
+      const query = { tool_name: toolName, idempotency_key: key, agent_id: agentId, limit: 1 };
+      const [found] = itemsOf(await api.request({ path: path("calls"), query, signal }));
+      return typeof found?.tool_call_id === "string" ? found.tool_call_id : undefined;
+    },
     makeCall: createCallBatcher({
       now: clock.now,
       lost: api.lost,
@@ -49,7 +62,8 @@ export const createHttpWay = ({ api, projectId, clock, close }: HttpWayOptions):
           method: "POST",
           path: batchPath,
           upload: { text, type: "application/json" },
-          headers: { accept: "application/x-ndjson" },
+          headers: { accept: NDJSON },
+          answerType: NDJSON,
           signal,
           silenceMs: SILENCE_MS,
         }),
@@ -81,16 +95,20 @@ export const createHttpWay = ({ api, projectId, clock, close }: HttpWayOptions):
     stopTurn: (turnId, reason) => post(path("turns", turnId, "stop"), { reason }),
     async listTools() {
       const tools: Body[] = [];
+      const cursors = new Set<string>();
       for (let cursor: string | undefined; ; ) {
         const page = await api.request({ path: path("tools"), query: { limit: PAGE, cursor } });
         tools.push(...itemsOf(page));
         if (typeof page.next_cursor !== "string") return tools;
+        if (cursors.has(page.next_cursor)) throw strangeBody("the pages of its list do not end");
+        cursors.add(page.next_cursor);
         cursor = page.next_cursor;
       }
     },
     async openEvents(after, signal) {
-      const headers = { accept: "text/event-stream", ...(after === undefined ? {} : { "last-event-id": after }) };
-      const { body } = await api.open({ path: path("events"), headers, signal, silenceMs: SILENCE_MS });
+      const headers = { accept: EVENTS, ...(after === undefined ? {} : { "last-event-id": after }) };
+      const asked = { path: path("events"), headers, signal, silenceMs: SILENCE_MS, answerType: EVENTS };
+      const { body } = await api.open(asked);
       return readEvents(body);
     },
     close,

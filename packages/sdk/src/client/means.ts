@@ -5,6 +5,7 @@ import { planRetry } from "../gateway/patience.ts";
 import { type Clock, systemClock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
 import { givenUp } from "./api.ts";
+import { StrangeAnswer } from "./strange-answer.ts";
 import type { Body, Way } from "./way.ts";
 
 export interface PlaneOptions {
@@ -39,27 +40,10 @@ export interface Means {
   close(): void;
 }
 
-const NOBODY: ReadonlySet<unknown> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
-/** Nothing was sent: no server listens at the address. */
-const isNobodyThere = (error: unknown): boolean => {
-  for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1)
-    if (NOBODY.has((cause as NodeJS.ErrnoException).code)) return true;
-  return false;
-};
-
 export const createMeans = (options: PlaneOptions): Means => {
   const { way, makeKey, clock = systemClock, random = Math.random, startupMs = STARTUP_MS, onRetry } = options;
   const began = clock.now();
   const closed = new AbortController();
-  let answered = false;
   const isClosed = (): ToolplaneError => new ToolplaneError("canceled", "the client was closed");
   return {
     way,
@@ -71,15 +55,13 @@ export const createMeans = (options: PlaneOptions): Means => {
         if (isLeft()) throw givenUp();
         if (closed.signal.aborted) throw isClosed();
         try {
-          const given = await operation();
-          answered = true;
-          return given;
+          return await operation();
         } catch (thrown) {
           if (isLeft()) throw givenUp(thrown);
           if (closed.signal.aborted) throw isClosed();
           const error = understandError(thrown);
-          if (!isNobodyThere(error)) answered = true;
-          const until = answered ? untilMs : Math.min(untilMs, began + startupMs);
+          if (error instanceof StrangeAnswer) throw error;
+          const until = way.isReached() ? untilMs : Math.min(untilMs, began + startupMs);
           const plan = planRetry({ error, failures, now: clock.now(), until }, random);
           if (!plan.retry) throw error;
           onRetry?.(error);

@@ -2,14 +2,17 @@
 //   CP1. Every call has a key, made once. A request whose answer was lost is sent again with it, so the tool runs once.
 //   CP2. An error that may pass (by the error table) is retried until the wait is over; every other error is the answer.
 //   CP3. A settled call is an answer, also a failed one: the client never repeats a call because its tool failed.
-//   CP4. An aborted signal ends the wait. The call goes on unless its caller asked for a cancellation. The error has the call's id: the
-//        client asks for it by the key, for a second at most, when no answer has named it yet.
+//   CP4. An aborted signal ends the wait. The call goes on unless its caller asked for a cancellation (give-up.ts).
+//   CP5. What a caller gives is checked before anything is sent (given-options.ts).
 
-import { type JsonValue, type ToolplaneError, UsageError, understandError } from "@toolplane/protocol";
+import { type JsonValue, type ToolplaneError, understandError } from "@toolplane/protocol";
 import { givenUp } from "./api.ts";
 import { callIdOf, isOver, resultOf } from "./call-outcome.ts";
 import { followEvents, type PlaneEvent } from "./events.ts";
+import { planGivenUp, type Tried } from "./give-up.ts";
+import { checkGiven, checkManyCall, idOf, timeOf, waitMsOf } from "./given-options.ts";
 import { askUntilOver, createMeans, HAND_OVER_MS, type Means, type PlaneOptions } from "./means.ts";
+import { isNobodyThere } from "./strange-answer.ts";
 import { listForModels, type ToolList } from "./tool-list.ts";
 import { type RunningTurn, type RunOptions, runTurn } from "./turn.ts";
 import type { Body, CallAsk } from "./way.ts";
@@ -27,7 +30,10 @@ export interface CallOptions extends WaitOptions {
   readonly agent?: string | undefined;
   /** The call starts at this time at the earliest. */
   readonly at?: Date | undefined;
-  /** An aborted signal also cancels the call on the plane; `call` then rejects after the plane has confirmed it. */
+  /**
+   * An aborted signal also cancels the call on the plane. The promise then rejects with `canceled` after the plane has confirmed it, and
+   * with `outcome_unknown` when it did not.
+   */
   readonly cancelOnAbort?: boolean | undefined;
 }
 
@@ -52,7 +58,10 @@ export interface Plane extends AsyncDisposable {
   /** Makes a durable call and gives its result; throws a `ToolplaneError` when the call did not succeed. */
   call<T = JsonValue>(tool: string, args?: unknown, options?: CallOptions): Promise<T>;
   /** Makes many calls; their outcomes come as they settle. */
-  callMany(calls: Iterable<ManyCall>, options?: WaitOptions): AsyncIterable<Outcome>;
+  callMany(
+    calls: Iterable<ManyCall>,
+    options?: WaitOptions & Pick<CallOptions, "cancelOnAbort">,
+  ): AsyncIterable<Outcome>;
   /** Makes a call without waiting for it: its `tool_call_id` and `status`, as the API answers. */
   start(tool: string, args?: unknown, options?: Omit<CallOptions, "wait">): Promise<Body>;
   /** The result of a call that was made before. */
@@ -71,14 +80,6 @@ export interface Plane extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const DEFAULT_WAIT_SECONDS = 30;
-/** A server that is there answers in milliseconds. */
-const FIND_MS = 1_000;
-const waitMsOf = ({ wait = DEFAULT_WAIT_SECONDS }: WaitOptions): number => {
-  if (!(wait >= 0)) throw new UsageError(`wait is a number of seconds, 0 or more, not ${wait}`);
-  return wait * 1000;
-};
-
 const askOf = (
   means: Means,
   tool: string,
@@ -89,7 +90,7 @@ const askOf = (
   arguments: args,
   key: key ?? means.makeKey(),
   agentId: agent,
-  notBefore: at?.toISOString(),
+  notBefore: timeOf(at),
 });
 
 export const createPlane = (options: PlaneOptions): Plane => {
@@ -97,55 +98,74 @@ export const createPlane = (options: PlaneOptions): Plane => {
   const { way, clock, insist } = means;
   const soon = (): number => clock.now() + HAND_OVER_MS;
 
-  const make = (ask: Omit<CallAsk, "untilMs">, waitMs: number, signal: AbortSignal | undefined): Promise<Body> =>
-    askUntilOver(means, waitMs, signal, (untilMs) => way.makeCall({ ...ask, untilMs }, signal), isOver);
-
-  /** Sends the call again by its key, then cancels it: if the first request never arrived, the call is canceled before it runs. */
-  const cancelByKey = async (ask: Omit<CallAsk, "untilMs">): Promise<string> => {
-    const made = await make(ask, 0, undefined);
-    const callId = callIdOf(made);
-    if (!isOver(made)) await insist(soon(), undefined, () => way.cancelCall(callId, "its caller gave up"));
-    return callId;
+  const make = (
+    ask: Omit<CallAsk, "untilMs">,
+    waitMs: number,
+    signal: AbortSignal | undefined,
+    tried: Tried,
+  ): Promise<Body> => {
+    const sent = (): void => {
+      tried.isSent = true;
+    };
+    const once = async (untilMs: number): Promise<Body> => {
+      const { isSent } = tried;
+      try {
+        const body = await way.makeCall({ ...ask, untilMs }, signal, sent);
+        tried.callId = callIdOf(body);
+        return body;
+      } catch (error) {
+        if (isNobodyThere(error)) tried.isSent = isSent;
+        throw error;
+      }
+    };
+    return askUntilOver(means, waitMs, signal, once, isOver);
   };
 
-  /** The id of a call whose caller went away before an answer named it. A request that never arrived makes the call now: it goes on. */
-  const findByKey = async (ask: Omit<CallAsk, "untilMs">): Promise<string | undefined> => {
-    const found = new AbortController();
-    const late = clock.sleep(FIND_MS, found.signal).then(() => undefined);
-    const made = make(ask, 0, AbortSignal.timeout(FIND_MS)).then(callIdOf);
-    return Promise.race([made, late]).finally(() => found.abort());
-  };
-
-  const settled = async (tool: string, args: unknown, given: CallOptions): Promise<JsonValue> => {
-    const { signal, cancelOnAbort = false } = given;
-    // The call was never sent, so there is nothing to cancel.
-    if (signal?.aborted === true) throw givenUp();
+  /** The call as the plane answers; an abort ends in what became of it. */
+  const made = async (tool: string, args: unknown, given: CallOptions, waitMs: number): Promise<Body> => {
+    const { signal, cancelOnAbort: cancel = false } = given;
     const ask = askOf(means, tool, args, given);
+    const tried: Tried = { callId: undefined, isSent: false };
+    // Nothing was sent, so there is nothing to cancel.
+    if (signal?.aborted === true) throw givenUp();
     try {
-      return resultOf(await make(ask, waitMsOf(given), signal));
-    } catch (error) {
-      if (!signal?.aborted) throw error;
-      throw givenUp(error, await (cancelOnAbort ? cancelByKey(ask) : findByKey(ask)).catch(() => undefined));
+      return await make(ask, waitMs, signal, tried);
+    } catch (cause) {
+      if (!signal?.aborted) throw cause;
+      throw await planGivenUp(means, ask, tried, { cancel, cause });
     }
   };
+
+  const settled = async (tool: string, args: unknown, given: CallOptions): Promise<JsonValue> =>
+    resultOf(await made(tool, args, given, waitMsOf(given)));
 
   const close = (): Promise<void> => {
     means.close();
     return way.close();
   };
 
-  const read = (callId: string, waitMs: number, signal?: AbortSignal): Promise<Body> =>
-    askUntilOver(means, waitMs, signal, (untilMs) => way.readCall(callId, untilMs - clock.now(), signal), isOver).catch(
-      (error: unknown) => {
-        throw signal?.aborted === true ? givenUp(error, callId) : error;
-      },
-    );
+  const read = async (callId: string, waitMs: number, signal?: AbortSignal): Promise<Body> => {
+    const id = idOf("call", callId);
+    const once = async (untilMs: number): Promise<Body> => {
+      const body = await way.readCall(id, untilMs - clock.now(), signal);
+      callIdOf(body);
+      return body;
+    };
+    try {
+      return await askUntilOver(means, waitMs, signal, once, isOver);
+    } catch (error) {
+      throw signal?.aborted === true ? givenUp(error, id) : error;
+    }
+  };
 
   return {
     project: way.projectId,
-    call: async <T>(tool: string, args: unknown = {}, given: CallOptions = {}) =>
-      (await settled(tool, args, given)) as T,
+    async call<T>(tool: string, args: unknown = {}, given: CallOptions = {}) {
+      checkGiven("call", given);
+      return (await settled(tool, args, given)) as T;
+    },
     async *callMany(calls, given = {}) {
+      checkGiven("callMany", given);
       let heard: (() => void) | undefined;
       const done: Outcome[] = [];
       const tell = (outcome: Outcome): void => {
@@ -153,10 +173,15 @@ export const createPlane = (options: PlaneOptions): Plane => {
         heard?.();
       };
       let left = 0;
-      for (const { tool, args = {}, ...own } of calls) {
+      const one = async (call: ManyCall): Promise<JsonValue> => {
+        checkManyCall(call);
+        const { tool, args = {}, ...own } = call;
+        return settled(tool, args, { ...own, ...given });
+      };
+      for (const call of calls) {
         const index = left;
         left += 1;
-        settled(tool, args, { ...own, ...given }).then(
+        one(call).then(
           (result) => tell({ index, result }),
           (error: unknown) => tell({ index, error: understandError(error) }),
         );
@@ -170,15 +195,27 @@ export const createPlane = (options: PlaneOptions): Plane => {
         if (next !== undefined) yield next;
       }
     },
-    start: (tool, args = {}, given = {}) => make(askOf(means, tool, args, given), 0, given.signal),
-    wait: async <T>(callId: string, given: WaitOptions = {}) =>
-      resultOf(await read(callId, waitMsOf(given), given.signal)) as T,
-    read: (callId, given = {}) => read(callId, given.wait === undefined ? 0 : waitMsOf(given), given.signal),
+    async start(tool, args = {}, given = {}) {
+      checkGiven("start", given);
+      return made(tool, args, given, 0);
+    },
+    async wait<T>(callId: string, given: WaitOptions = {}) {
+      checkGiven("wait", given);
+      return resultOf(await read(callId, waitMsOf(given), given.signal)) as T;
+    },
+    async read(callId, given = {}) {
+      checkGiven("read", given);
+      return read(callId, given.wait === undefined ? 0 : waitMsOf(given), given.signal);
+    },
     async cancel(callId, reason) {
-      const { canceled, status } = await insist(soon(), undefined, () => way.cancelCall(callId, reason));
+      const id = idOf("call", callId);
+      const { canceled, status } = await insist(soon(), undefined, () => way.cancelCall(id, reason));
       return { canceled: canceled === true, status: String(status) };
     },
-    why: (callId) => insist(soon(), undefined, () => way.explainCall(callId)),
+    async why(callId) {
+      const id = idOf("call", callId);
+      return insist(soon(), undefined, () => way.explainCall(id));
+    },
     run: (agent, instruction, given = {}) => runTurn(means, agent, instruction, given),
     events: (given = {}) => followEvents(means, given),
     tools: async () => {

@@ -4,13 +4,15 @@
 import { isErrorCode, isRecord, type JsonValue, ToolplaneError, understandError } from "@toolplane/protocol";
 import { givenUp } from "./api.ts";
 import { followPages, type PlaneEvent } from "./events.ts";
+import { checkGiven, waitMsOf } from "./given-options.ts";
 import { askUntilOver, HAND_OVER_MS, type Means } from "./means.ts";
+import { strangeBody } from "./strange-answer.ts";
 import type { Body } from "./way.ts";
 
 export interface RunOptions {
   /** The same key finds the turn that was started with it. Made up unless given. */
   readonly key?: string | undefined;
-  /** Seconds to wait for the end; without it the turn is followed until it is over. */
+  /** Seconds to wait for the end; without it the turn is followed until it is over, if it could be started within 30 seconds. */
   readonly wait?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** A box whose cards the turn begins with. */
@@ -59,8 +61,11 @@ const MAX_KEPT = 1_000;
 
 const turnIdOf = (turn: Body): string => {
   if (typeof turn.agent_turn_id === "string" && turn.agent_turn_id !== "") return turn.agent_turn_id;
-  throw new ToolplaneError("upstream_unavailable", "the server's answer has no agent_turn_id");
+  throw strangeBody("its answer has no agent_turn_id");
 };
+
+/** The code of a turn that a person or a program ended. */
+const STOPPED = "stopped";
 
 const isOver = (turn: Body): boolean => turn.ended_at !== null && turn.ended_at !== undefined;
 
@@ -69,9 +74,12 @@ const failureOf = (turn: Body): ToolplaneError => {
   const detail = { agent_turn_id: id, status: turn.status };
   if (!isOver(turn)) return new ToolplaneError("still_running", `turn ${id} is ${String(turn.status)}`, { detail });
   const error = isRecord(turn.error) ? turn.error : {};
-  const code = isErrorCode(error.code) ? error.code : turn.status === "canceled" ? "canceled" : "unknown_error";
+  const isCanceled = turn.status === "canceled" || error.code === STOPPED;
+  const code = isErrorCode(error.code) ? error.code : isCanceled ? "canceled" : "unknown_error";
   const message = typeof error.message === "string" ? error.message : `turn ${id} ended as ${String(turn.status)}`;
-  return new ToolplaneError(code, message, { detail });
+  // A code that is not in the table of errors is kept, as it is for a tool's own code.
+  const own = typeof error.code === "string" && error.code !== code ? { code: error.code } : {};
+  return new ToolplaneError(code, message, { detail: { ...detail, ...own } });
 };
 
 const textIn = (body: Body, key: string): string => (typeof body[key] === "string" ? body[key] : "");
@@ -131,6 +139,24 @@ const createKept = (): Kept => {
 
 const soon = ({ clock }: Means): number => clock.now() + HAND_OVER_MS;
 
+const notStarted = ({ way }: Means): ToolplaneError =>
+  new ToolplaneError(
+    "upstream_unavailable",
+    `${way.place} did not answer before the wait was over; no turn was started`,
+  );
+
+/** Longer than a server is away; a timer takes no number without end. */
+const LONGEST_START_MS = 24 * 3_600_000;
+
+/** When the waits end: for the turn to start, and for it to be over. */
+const planWaits = (now: number, wait: number | undefined): { readonly startMs: number; readonly endMs: number } => {
+  const waitMs = waitMsOf({ wait });
+  return {
+    startMs: now + (waitMs === 0 ? HAND_OVER_MS : Math.min(waitMs, LONGEST_START_MS)),
+    endMs: wait === undefined ? Number.POSITIVE_INFINITY : now + waitMs,
+  };
+};
+
 export const runTurn = (means: Means, agentId: string, instruction: string, options: RunOptions): RunningTurn => {
   const { way, clock, insist, makeKey } = means;
   const { key = makeKey(), contextBox: contextBoxId, continue: continued, budget, signal } = options;
@@ -138,26 +164,35 @@ export const runTurn = (means: Means, agentId: string, instruction: string, opti
   const watched = new AbortController();
   const watching = signal === undefined ? watched.signal : AbortSignal.any([signal, watched.signal]);
   const listening = Promise.withResolvers<void>();
-  const pages = followPages(means, { signal: watching, opened: listening.resolve });
 
+  /** Listening begins before the turn does, so no event of the turn is missed. The wait is over for it as for the turn. */
+  const listen = async (startMs: number): Promise<void> => {
+    const heard = new AbortController();
+    const late = clock.sleep(startMs - clock.now(), heard.signal).then(() => {
+      if (!heard.signal.aborted) throw notStarted(means);
+    });
+    await Promise.race([listening.promise, late]).finally(() => heard.abort());
+  };
+  const waits = (async () => {
+    checkGiven("run", options);
+    return planWaits(clock.now(), options.wait);
+  })();
   const started = (async (): Promise<Body> => {
-    // Listening begins before the turn does, so no event of the turn is missed.
-    await listening.promise;
-    return insist(soon(means), signal, () =>
-      way.startTurn({ agentId, instruction, key, contextBoxId, continued, budget }),
-    );
+    const { startMs } = await waits;
+    await listen(startMs);
+    return insist(startMs, signal, () => way.startTurn({ agentId, instruction, key, contextBoxId, continued, budget }));
   })();
   const id = started.then(turnIdOf);
   const ended = (async (): Promise<Body> => {
-    const [turn, turnId] = [await started, await id];
+    const [{ endMs }, turn, turnId] = [await waits, await started, await id];
     if (isOver(turn)) return turn;
-    const waitMs = options.wait === undefined ? Number.POSITIVE_INFINITY : Math.max(options.wait * 1000, 0);
     const read = (untilMs: number): Promise<Body> => way.readTurn(turnId, untilMs - clock.now(), signal);
-    return askUntilOver(means, waitMs, signal, read, isOver);
+    return askUntilOver(means, Math.max(endMs - clock.now(), 0), signal, read, isOver);
   })();
 
   const watch = async (): Promise<void> => {
-    for await (const page of pages) {
+    const { startMs: openUntilMs } = await waits;
+    for await (const page of followPages(means, { signal: watching, opened: listening.resolve, openUntilMs })) {
       const turnId = await id;
       const own = page.filter(({ payload }) => isRecord(payload) && payload.agent_turn_id === turnId);
       const told = own.map((source): TurnEvent => ({ ...planNews(source), source }));

@@ -45,8 +45,18 @@ export interface Way {
   readonly projectId: string;
   /** Where the plane is, for messages. */
   readonly place: string;
-  /** Makes the call or finds it by its key; answers when it is settled or the wait is over. */
-  makeCall(ask: CallAsk, signal: AbortSignal | undefined): Promise<Body>;
+  /** Whether a plane was ever there: it answered, or it took a request. */
+  isReached(): boolean;
+  /**
+   * Makes the call or finds it by its key; answers when it is settled or the wait is over. `sent` is called when the request leaves:
+   * a call that was given up before that does not exist.
+   */
+  makeCall(ask: CallAsk, signal: AbortSignal | undefined, sent?: () => void): Promise<Body>;
+  /** The id of the call that has this key, if there is one. Makes nothing. */
+  findCall(
+    ask: Pick<CallAsk, "toolName" | "key" | "agentId">,
+    signal: AbortSignal | undefined,
+  ): Promise<string | undefined>;
   readCall(callId: string, waitMs: number, signal: AbortSignal | undefined): Promise<Body>;
   cancelCall(callId: string, reason: string | undefined): Promise<Body>;
   explainCall(callId: string): Promise<Body>;

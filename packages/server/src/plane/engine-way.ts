@@ -66,7 +66,12 @@ export const createEngineWay = (options: EngineWayOptions): Way => {
   return {
     projectId,
     place: "this process",
-    async makeCall({ toolName, arguments: given, key, agentId, notBefore, untilMs }, signal) {
+    isReached: () => true,
+    async findCall({ toolName, key: idempotencyKey, agentId = API_ACTOR }) {
+      const [found] = await engine.calls.list(projectId, { toolName, agentId, idempotencyKey });
+      return found?.toolCallId;
+    },
+    async makeCall({ toolName, arguments: given, key, agentId, notBefore, untilMs }, signal, sent) {
       const body = parseCall({
         tool_name: toolName,
         arguments: asJson(given),
@@ -75,6 +80,7 @@ export const createEngineWay = (options: EngineWayOptions): Way => {
         not_before: notBefore,
       });
       const asked = { engine, toolHosts, caller: PROGRAM, projectId, signal: until(signal) };
+      sent?.();
       const view = await makeCall(asked, { ...body, wait_seconds: Math.max(untilMs - Date.now(), 0) / 1000 });
       return callAnswer(view, await readResult(view));
     },

@@ -1,7 +1,7 @@
 // openPlane: the whole plane inside the user's own process, as a library. The client is the one that `connect` gives, without
 // HTTP in between; tools are served in the same process; agents run in it.
 //   LP1. The data directory belongs to this process alone. When another process owns it, the error is the one that `up` gives.
-//   LP2. Closing lets running work finish and leaves no process. A process that is killed loses nothing: what was stored is there
+//   LP2. Closing lets running work finish, for as long as its caller allows, says what it cut short, and leaves no process. A process that is killed loses nothing: what was stored is there
 //       when the plane is opened again, and the guard ends the database.
 
 import { hostname } from "node:os";
@@ -19,6 +19,7 @@ import { createEnvSource } from "../secrets/env-grants.ts";
 import { createServiceSecrets, planServiceEnvs } from "../secrets/service-secrets.ts";
 import { type Stack, startStack } from "../up/stack.ts";
 import { readVersion } from "../up/version.ts";
+import { type CloseOptions, drain, drainSecondsOf, isClosed, tellLate } from "./close-plane.ts";
 import { createEngineWay } from "./engine-way.ts";
 
 export interface OpenPlaneOptions {
@@ -44,6 +45,8 @@ export interface ServeHereOptions extends Pick<ServeOptions, "concurrency" | "se
 }
 
 export interface OwnPlane extends Plane {
+  /** Takes no more calls, lets running tools finish, and ends the database. Later calls of it wait for the first. */
+  close(options?: CloseOptions): Promise<void>;
   /** Serves tools in this process until the plane is closed. */
   serve(tools: readonly Tool[], options?: ServeHereOptions): Promise<Serving>;
   /** Resolves when the plane cannot go on: another process took its data over. */
@@ -147,30 +150,54 @@ export const openPlane = async (options: OpenPlaneOptions = {}): Promise<OwnPlan
     listen: false,
   });
   const closing = new AbortController();
+  const leaving = Promise.withResolvers<undefined>();
   const servings = new Map<string, Serving>();
+  let drainSeconds = drainSecondsOf({});
   let closed: Promise<void> | undefined;
   const end = async (): Promise<void> => {
+    leaving.resolve(undefined);
     // Tools first, while their results can still be delivered; then the waiting callers.
-    await Promise.all([...servings.values()].map((serving) => serving.stop()));
+    await Promise.all([...servings].map(([target, serving]) => drain({ target, serving, drainSeconds, log })));
     closing.abort();
     await stack.stop();
   };
-  const close = (): Promise<void> => {
+  const endOnce = (): Promise<void> => {
     closed ??= end();
     return closed;
   };
-  const way = createEngineWay({ ...stack.inside, projectId: settings.project, closing: closing.signal, close });
+  const way = createEngineWay({
+    ...stack.inside,
+    projectId: settings.project,
+    closing: closing.signal,
+    close: endOnce,
+  });
+  const client = createPlane({ way, makeKey: createKeys("own") });
+  const close = async (given: CloseOptions = {}): Promise<void> => {
+    const seconds = drainSecondsOf(given);
+    if (closed === undefined) drainSeconds = seconds;
+    await client.close();
+  };
   return {
-    ...createPlane({ way, makeKey: createKeys("own") }),
+    ...client,
+    close,
+    [Symbol.asyncDispose]: () => close(),
     failed: stack.failed,
     async serve(tools, given = {}) {
+      if (closed !== undefined) throw isClosed();
       const { target = DEFAULT_TARGET } = given;
       // Two services of one target would claim each other's calls and not have their tools.
       if (servings.has(target))
         throw new UsageError(
           `target ${target} is served here already: give all its tools to one serve, or name a target`,
         );
-      const serving = await serveHere({ stack, settings, log, env }, tools, given);
+      const watched = tools.map((tool) => tellLate(tool, closing.signal, log));
+      const coming = serveHere({ stack, settings, log, env }, watched, given);
+      // A plane that closes meanwhile answers nothing more.
+      const serving = await Promise.race([coming, leaving.promise]);
+      if (serving === undefined) {
+        void coming.then((late) => late.stop()).catch(() => undefined);
+        throw isClosed();
+      }
       servings.set(target, serving);
       void serving.finished.finally(() => servings.delete(target));
       return serving;

@@ -30,6 +30,7 @@ import { actorOf, personOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { type Answers, JSON_TYPE, pageOf, textOrNull } from "../http/answers.ts";
 import { watchCaller } from "../http/authenticate.ts";
+import { API_ACTOR } from "../http/caller-agent.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import { explainNotFound, refuseUnknownProject } from "../http/known-project.ts";
 import type { Own } from "../http/own.ts";
@@ -163,6 +164,10 @@ const listQuery = pageQuery.extend({
       "Calls that went to this target, of the tools that have it now (also deleted ones). What a tool ran at another target before is listed by `tool_name` only.",
   }),
   error_code: errorCodeQuery,
+  idempotency_key: z.string().min(1).max(255).optional().meta({
+    description:
+      "The call that was made with this key, if there is one. With `tool_name`, and `agent_id` if one was given.",
+  }),
   trace_id: traceIdQuery.meta({ description: "Alone, with `limit` and `cursor`." }),
   ...timeQuery,
 });
@@ -235,12 +240,15 @@ export const callRoutes: readonly Route[] = [
     handle: async (call) => {
       const { engine, params, query } = call;
       const limit = query.limit ?? 100;
+      const agentId = query.trace_id === undefined ? listedAgent(call.own, query.agent_id) : query.agent_id;
       const views = await engine.calls.list(params.project ?? "", {
         limit,
         before: keyOfCursor(query.cursor),
         status: query.status,
         toolName: query.tool_name,
-        agentId: query.trace_id === undefined ? listedAgent(call.own, query.agent_id) : query.agent_id,
+        // A key belongs to whoever made the call; without an agent that is the API.
+        agentId: query.idempotency_key === undefined ? agentId : (agentId ?? API_ACTOR),
+        idempotencyKey: query.idempotency_key,
         target: query.target,
         errorCode: query.error_code,
         traceId: query.trace_id,

@@ -1,0 +1,80 @@
+// What becomes of a call whose caller aborted its signal.
+//   GU1. Nothing is sent that was not sent: the call is looked for by its key, and never made by its own cancellation.
+//   GU2. `canceled` is said of a call that the plane has canceled, or that goes on because its caller did not ask for more. A cancellation
+//        that was asked for and not confirmed is `outcome_unknown`, with the id and the key as far as they are known.
+
+import { type Backoff, backoff, ToolplaneError } from "@toolplane/protocol";
+import { givenUp } from "./api.ts";
+import { HAND_OVER_MS, type Means } from "./means.ts";
+import type { Body, CallAsk } from "./way.ts";
+
+/** What the client knows of a call that it asked for. */
+export interface Tried {
+  callId: string | undefined;
+  /** A request for it has left, and may have arrived. */
+  isSent: boolean;
+}
+
+type Wanted = Pick<CallAsk, "toolName" | "key" | "agentId">;
+
+/** A server that is there answers in milliseconds. */
+const FIND_MS = 1_000;
+/** A request that left before the abort may still be on its way. */
+const FIND_PAUSE_MS: Backoff = { first: 20, longest: 320 };
+
+/** The id, undefined when the plane has no such call; throws when the plane does not say. */
+const findCall = async ({ way, clock, insist }: Means, wanted: Wanted): Promise<string | undefined> => {
+  const untilMs = clock.now() + FIND_MS;
+  const late = new AbortController();
+  const over = new AbortController();
+  void clock.sleep(FIND_MS, over.signal).then(() => late.abort());
+  try {
+    for (let tries = 1; ; tries += 1) {
+      const callId = await insist(untilMs, late.signal, () => way.findCall(wanted, late.signal));
+      const pause = backoff(FIND_PAUSE_MS, tries);
+      if (callId !== undefined || clock.now() + pause >= untilMs) return callId;
+      await clock.sleep(pause);
+    }
+  } finally {
+    over.abort();
+  }
+};
+
+const unknown = (what: string, { key }: Wanted, callId?: string, cause?: unknown): ToolplaneError =>
+  new ToolplaneError("outcome_unknown", `the request was given up, and ${what}`, {
+    callId,
+    cause,
+    detail: { idempotency_key: key },
+  });
+
+const cancelCall = async ({ way, clock, insist }: Means, wanted: Wanted, callId: string): Promise<ToolplaneError> => {
+  let answer: Body;
+  try {
+    answer = await insist(clock.now() + HAND_OVER_MS, undefined, () => way.cancelCall(callId, "its caller gave up"));
+  } catch (cause) {
+    return unknown(`the plane did not confirm that call ${callId} is canceled`, wanted, callId, cause);
+  }
+  const { canceled, status } = answer;
+  if (canceled === true) return givenUp(undefined, callId);
+  const what = `the request was given up; call ${callId} had ended before as ${String(status)}`;
+  return new ToolplaneError("canceled", what, { callId, detail: { status } });
+};
+
+/** The error for a caller that aborted. */
+export const planGivenUp = async (
+  means: Means,
+  wanted: Wanted,
+  { callId: known, isSent }: Tried,
+  { cancel, cause }: { readonly cancel: boolean; readonly cause: unknown },
+): Promise<ToolplaneError> => {
+  if (!isSent) return givenUp(cause);
+  if (!cancel) return givenUp(cause, known ?? (await findCall(means, wanted).catch(() => undefined)));
+  let callId = known;
+  try {
+    callId ??= await findCall(means, wanted);
+  } catch (error) {
+    return unknown("the plane did not say whether there is a call with its key", wanted, undefined, error);
+  }
+  if (callId !== undefined) return cancelCall(means, wanted, callId);
+  return unknown("the plane has no call with its key: it was not made, unless the request is still on its way", wanted);
+};
