@@ -14,6 +14,7 @@ export const rules = [
   { id: "LIM-tool-5", source: "interfaces 3", part: "engine", text: "A limit that is set, raised or taken away holds for the open calls at once." },
   { id: "LIM-tool-6", source: "issue 20", part: "engine", text: "A call that is given back before it started gives back its slot and its token; a bucket is never more than full, and a run that was started keeps its token." },
   { id: "LIM-tool-7", source: "issue 20", part: "engine", text: "A rate that is changed holds at once, of a tool and of a project: no call waits for the tokens of the rate before." },
+  { id: "LIM-tool-8", source: "issue 20", part: "engine", text: "When a limit or a pause is answered, it holds for every call that can be claimed, also for one that was being written meanwhile." },
   { id: "LIM-gates-1", source: "issue 20", part: "engine", text: "Of any number of limited tools of a target, those whose gates are closed hide no open one, and every open one has its turn." },
   { id: "LIM-plain-1", source: "issue 20", part: "engine", text: "Limits hold for services that never lease: the command of a call is held until its gate lets it pass and is sent once, and the call counts until it settles." },
   { id: "LIM-project-1", source: "interfaces 3", part: "engine", text: "`concurrency` of a project delays the calls of all its tools; the plane's own managers hold no slot." },

@@ -63,6 +63,13 @@ with moved as (
     from state.past_calls p where project_id = $1 order by tool_call_id desc limit 2000
 )
 insert into state.live_calls select c.* from moved, jsonb_populate_record(null::state.live_calls, call) c`,
+  /** Statements that wait for another transaction. */
+  findWaiters: "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+  /** As if a limit had been set without its open calls. $1 project. */
+  loseGates: "update state.live_calls set gate = null where project_id = $1",
+  /** $1 project, $2 tool, $3 key. */
+  takeCallKey: `
+insert into state.call_keys (project_id, agent_id, tool_name, idempotency_key, tool_call_id) values ($1, 'sys.anna', $2, $3, 'none')`,
   /** So many seconds pass for the queued calls of a tool. $1 tool, $2 seconds. */
   passForQueued: `
 update state.live_calls
