@@ -27,8 +27,8 @@ import type { Ground } from "../ports/ground.ts";
 import type { Queryer } from "../sql/database.ts";
 import { CLOSE_PROJECT, DELETE_PROJECT, HAS_OPEN_WORK, SWEEPS } from "./delete-project.sql.ts";
 import { createKnownProjects } from "./known-projects.ts";
-import { createLateCalls } from "./late-calls.ts";
 import { GATE_PROJECT_CALLS } from "./late-calls.sql.ts";
+import { createLateCalls } from "./late-calls.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import {
   CREATE_PROJECT,

@@ -5,8 +5,8 @@ import { bindKept, bindLimited, FORGET_LIMITS, type KeptRow, READ_KEPT } from ".
 import type { GateLimits } from "../gates/gate.ts";
 import { fillMs } from "../gates/plan-room.ts";
 import type { Queryer } from "../sql/database.ts";
-import type { LateCalls } from "./late-calls.ts";
 import { GATE_CALLS } from "./late-calls.sql.ts";
+import type { LateCalls } from "./late-calls.ts";
 import { bindToolWrites, type ToolWrite, WRITE_TOOLS } from "./tools.sql.ts";
 
 const limitedOf = ({ toolName, limits }: ToolWrite) => {

@@ -20,10 +20,16 @@ const when = (date: Date | null | undefined, nowMs: number): string =>
 
 const thenAhead = ({ place }: Held): string => (place === undefined ? "" : `; ${aheadText(place)}`);
 
+/** A call that was canceled or is out of time may still run, and holds its slot until its service says that it is over. */
+const slotText = ({ toolCallId, holder, endedAs, runDeadline }: HeldBack["slots"][number]): string => {
+  const where = holder ?? "a service without leases";
+  if (endedAs === null) return `call ${toolCallId} at ${where}`;
+  const ended = endedAs === "timeout" ? "out of time" : endedAs;
+  return `call ${toolCallId}, ${ended}, still in the hands of ${where} until ${runDeadline?.toISOString() ?? "an unknown time"}`;
+};
+
 const holders = ({ slots, running }: HeldBack): string => {
-  const named = slots
-    .map(({ toolCallId, holder }) => `call ${toolCallId} at ${holder ?? "a service without leases"}`)
-    .join(", ");
+  const named = slots.map(slotText).join(", ");
   return running > slots.length ? `${named} and ${running - slots.length} more` : named;
 };
 
@@ -97,6 +103,7 @@ interface LimitFacts {
     readonly holder: string | null;
     readonly started_at: string | null;
     readonly run_deadline: string | null;
+    readonly ended_as: string | null;
   }[];
 }
 
@@ -107,10 +114,11 @@ export const limitFacts = ({ toolName, target, blockedBy, limits, running, nextA
   limits,
   running,
   next_at: nextAt?.toISOString() ?? null,
-  slots: slots.map(({ toolCallId, holder, startedAt, runDeadline }) => ({
+  slots: slots.map(({ toolCallId, holder, startedAt, runDeadline, endedAs }) => ({
     tool_call_id: toolCallId,
     holder,
     started_at: startedAt?.toISOString() ?? null,
     run_deadline: runDeadline?.toISOString() ?? null,
+    ended_as: endedAs,
   })),
 });
