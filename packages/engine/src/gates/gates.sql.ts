@@ -63,6 +63,23 @@ const IS_TARGET = `starts_with(n.gate, '${TARGET_GATES}')`;
 /** The target of a target's gate. */
 const ITS_TARGET = (gate: string): string => `substr(${gate}, ${TARGET_GATES.length + 1})`;
 
+/** The process that settled a trial counts its end at once. When it dies before that, the next trial waits so long. */
+const COUNTED_WITHIN = "interval '10 seconds'";
+
+/**
+ * A trial that has ended, and whose end is not counted yet: once it is, the breaker is closed or open until a later time. The end of a canceled
+ * call decides nothing.
+ */
+const UNCOUNTED_TRIAL = `
+         + case when s.open_until is null or s.trial is null then 0 else (select count(*)::int from (
+             (select 1 from state.past_calls p
+               where p.project_id = n.project_id and p.tool_call_id = s.trial and p.started_at >= s.open_until and p.status <> 'canceled'
+                 and p.settled_at > clock_timestamp() - ${COUNTED_WITHIN})
+             union all
+             (select 1 from state.call_leases e
+               where e.project_id = n.project_id and e.tool_call_id = s.trial and e.started_at >= s.open_until and e.ended = 'failed'
+                 and e.ended_at > clock_timestamp() - ${COUNTED_WITHIN} limit 1)) u) end`;
+
 // The rate, the queue and the tasks of a project are not held at its gate. Trials are runs that began after the time of a breaker was
 // over; a run that began before is none, however long it takes.
 const STATE = `
@@ -84,7 +101,7 @@ select n.ord::int as ord, n.project_id, n.gate, n.waits,
                                        and c.target = ${ITS_TARGET("n.gate")} and c.started_at >= s.open_until)
             else (select count(*)::int from state.live_calls c
                    where c.project_id = n.project_id and c.gate is not null and c.gate = n.gate and c.status = 'running'
-                     and c.started_at >= s.open_until) end as trials,
+                     and c.started_at >= s.open_until) end${UNCOUNTED_TRIAL} as trials,
        ${ms("s.full_at")} as full_at_ms, s.last_lane, s.last_gate, ${ms("s.opened_at")} as opened_at_ms,
        ${ms("s.open_until")} as open_until_ms, ${ms("clock_timestamp()")} as now_ms
   from named n
@@ -345,19 +362,20 @@ const marks = setInput<GateMark>([
   ["fullAtMs", "double precision"],
   ["lastLane", "text"],
   ["lastGate", "text"],
+  ["trial", "text"],
 ]);
 
 /** What the gates remember of the calls that passed. A project that was deleted meanwhile has no gates. */
 export const MARK_GATES: Statement = {
   name: "gates.mark",
   text: `
-insert into state.gates as g (project_id, gate, full_at, last_lane, last_gate)
-select i.project_id, i.gate, to_timestamp(i.full_at_ms / 1000), i.last_lane, i.last_gate
+insert into state.gates as g (project_id, gate, full_at, last_lane, last_gate, trial)
+select i.project_id, i.gate, to_timestamp(i.full_at_ms / 1000), i.last_lane, i.last_gate, i.trial
   from ${marks.from}
  where (select 1 from resource.projects p where p.project_id = i.project_id) is not null
  order by i.project_id, i.gate
 on conflict (project_id, gate) do update
-   set full_at = excluded.full_at, last_lane = excluded.last_lane, last_gate = excluded.last_gate`,
+   set full_at = excluded.full_at, last_lane = excluded.last_lane, last_gate = excluded.last_gate, trial = coalesce(excluded.trial, g.trial)`,
 };
 
 export const bindMarks = marks.bind;

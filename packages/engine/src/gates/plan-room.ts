@@ -47,6 +47,10 @@ export const spend = (rate: Rate, fullAtMs: number | null, nowMs: number, count:
 
 const OPEN_ROOM: GateRoom = { room: Number.POSITIVE_INFINITY, blockedBy: undefined, nextMs: undefined };
 
+/** The time of its breaker is over: the next call is a trial. */
+export const awaitsTrial = ({ limits, openUntilMs, nowMs }: GateState): boolean =>
+  limits.breaker !== undefined && openUntilMs !== null && nowMs >= openUntilMs;
+
 const breakerRoom = ({ limits, openUntilMs, nowMs, trials }: GateState): GateRoom => {
   if (limits.breaker === undefined || openUntilMs === null) return OPEN_ROOM;
   if (nowMs < openUntilMs) return { room: 0, blockedBy: "breaker", nextMs: openUntilMs - nowMs };

@@ -1,11 +1,11 @@
 // Calls that were being written while a limit or a pause was set: the statement that writes a call reads its tool without a lock, so it may
 // have read the tool before the change and commit after it.
-//   LC1. The change waits, not the dispatch: writing a call costs nothing for it.
-//   LC2. After its commit the change reads which transactions write calls at this moment, and waits until each of them has ended. A statement
+//   LQ1. The change waits, not the dispatch: writing a call costs nothing for it.
+//   LQ2. After its commit the change reads which transactions write calls at this moment, and waits until each of them has ended. A statement
 //        that has not seen the change took its snapshot before the commit, and it had locked the table of calls before that. So it is one of
 //        them or has ended, and a look after the wait finds what it wrote. Later statements see the change.
-//   LC3. No lock is held during the wait, and transactions that only read calls (a backup) are not waited for.
-//   LC4. A transaction that does not end gives an error: the change stands, and is not confirmed. The same change again waits again.
+//   LQ3. No lock is held during the wait, and transactions that only read calls (a backup) are not waited for.
+//   LQ4. A transaction that does not end gives an error: the change stands, and is not confirmed. The same change again waits again.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
