@@ -1081,6 +1081,13 @@ class Service:
         except ApiError as error:
             log.warning("call %s could not be given back: %s", call.id, error)
 
+    def let_go(self, call: Call) -> None:
+        """A run that the plane has ended is over: the next call of a limited tool may have its slot. The plane refuses it, as it refuses a late result."""
+        try:
+            call.say("release", {"lease": call.lease})
+        except ApiError:
+            pass
+
     def work(self, call: Call) -> None:
         item = self.tools.get(str(call.payload.get("tool_name")))
         try:
@@ -1103,6 +1110,8 @@ class Service:
                 call.deliver(failed("internal_error", "the tool service failed"))
         finally:
             call.done.set()
+            if call.ended_by == "canceled":
+                self.let_go(call)
             with self._idle:
                 self._running.pop(call, None)
                 self._idle.notify_all()

@@ -580,6 +580,7 @@ create table state.gates (
   failures integer not null default 0,
   opened_at timestamp with time zone,
   open_until timestamp with time zone,
+  trial text collate "C",
   constraint gates_pkey PRIMARY KEY (project_id, gate),
   constraint gates_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE
 ) with (fillfactor=70);
@@ -667,6 +668,23 @@ CREATE INDEX inbox_queued ON state.inbox USING btree (project_id, agent_id, crea
 CREATE INDEX inbox_ring ON state.inbox USING btree (ring_at) WHERE (status = ANY (ARRAY['pending'::text, 'deferred'::text]));
 grant delete, insert, select, update on state.inbox to toolplane_engine;
 grant select on state.inbox to toolplane_reader;
+
+create table state.lingering_runs (
+  project_id text collate "C" not null,
+  tool_call_id text collate "C" not null,
+  gate text collate "C" not null,
+  lease_id text collate "C",
+  holder text,
+  ended_as text not null,
+  started_at timestamp with time zone,
+  run_deadline timestamp with time zone,
+  held_until timestamp with time zone not null,
+  constraint lingering_runs_pkey PRIMARY KEY (project_id, tool_call_id),
+  constraint lingering_runs_project_id_fkey FOREIGN KEY (project_id) REFERENCES resource.projects(project_id) ON DELETE CASCADE
+);
+CREATE INDEX lingering_runs_of_gate ON state.lingering_runs USING btree (project_id, gate, held_until);
+grant delete, insert, select, update on state.lingering_runs to toolplane_engine;
+grant select on state.lingering_runs to toolplane_reader;
 
 create table state.live_calls (
   project_id text collate "C" not null,

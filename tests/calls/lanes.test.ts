@@ -1,6 +1,6 @@
 // Calls that enter the queue later stand in the lane of their agent when their time comes. One database for all.
 
-import { meddle, startTestEngine, type TestEngine, toolUpload, withClient } from "@toolplane/testkit";
+import { meddle, resultFor, startTestEngine, type TestEngine, toolUpload, withClient } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 let t: TestEngine;
@@ -50,6 +50,23 @@ test("[LIM-fair-2] nor do calls that were made while their tool was paused", asy
   await t.engine.tools.resumeTool(t.projectId, "held");
   await sweep();
   expect(await agentsOf("held", 2)).toEqual(["sys.many", "sys.one"]);
+});
+
+test.each([
+  ["retried-at-once", { backoff_seconds: 0 }, {}],
+  ["retried-later", { backoff_seconds: 60 }, {}],
+  ["retried-gated", { backoff_seconds: 60 }, { concurrency: 99 }],
+])("[LIM-fair-2] nor do calls that are tried again: %s", async (name, pause, more) => {
+  await register(name, { retry: "safe", retry_policy: { attempts: 9, ...pause }, ...more });
+  await ask(name, "sys.many", 30);
+  await ask(name, "sys.one", 1);
+  const taken = await t.engine.calls.claim({ projectId: t.projectId, target: name, holder: "h", max: 99 });
+  const failed = { status: "failed" as const, result: null, error: { code: "upstream_unavailable", message: "busy" } };
+  for (const call of taken.toSorted((a, b) => (a.facts.agentId < b.facts.agentId ? -1 : 1)))
+    expect(await t.engine.calls.settle(resultFor(call, failed))).toMatchObject({ status: "queued" });
+  await meddle(t, "passForQueued", [name, 61]);
+  await sweep();
+  expect(new Set(await agentsOf(name, 2))).toEqual(new Set(["sys.many", "sys.one"]));
 });
 
 test("[LIM-fair-2] calls for another day stay together, so that a claim of today does not walk over them", async () => {

@@ -30,6 +30,11 @@ const claim = (
 ) => engine.calls.claim({ projectId: t.projectId, target, holder: "holder", max, definitions }, waitMs);
 
 const settle = (call: LeasedCall | undefined) => t.engine.calls.settle(resultFor(call as LeasedCall));
+/** Cancels a call, and says for its service that the run is over. */
+const cancelOver = async ({ facts, lease }: LeasedCall): Promise<void> => {
+  await t.engine.calls.cancel({ projectId: t.projectId, toolCallId: facts.toolCallId });
+  expect(await codeOf(t.engine.calls.release({ ...facts, leaseId: lease.id }))).toBe("lease_lost");
+};
 const settleAll = (calls: readonly LeasedCall[]) => Promise.all(calls.map(settle));
 
 test("[LIM-tool-1] claims of two processes at once take no more than the tool may run, and a freed slot wakes the next", async () => {
@@ -44,7 +49,7 @@ test("[LIM-tool-1] claims of two processes at once take no more than the tool ma
   const next = await waiting;
   expect(next).toHaveLength(1);
   expect(await claim("two")).toEqual([]);
-  await t.engine.calls.cancel({ projectId: t.projectId, toolCallId: taken[1]?.facts.toolCallId ?? "" });
+  await cancelOver(taken[1] as LeasedCall);
   const third = await claim("two");
   expect(third).toHaveLength(1);
   await t.engine.calls.release({ ...(third[0] as LeasedCall).facts, leaseId: third[0]?.lease.id ?? "" });
@@ -68,10 +73,11 @@ test("[LIM-tool-1] a service that waits in the same process, one of every projec
   };
   expect(await codeOf(other.calls.lease(command))).toBe("lease_lost");
   await settle(held);
-  expect((await other.calls.lease(command)).facts.toolCallId).toBe(left?.toolCallId);
+  const leased = await other.calls.lease(command);
+  expect(leased.facts.toolCallId).toBe(left?.toolCallId);
   const [third] = await askMany("one", 1);
   expect(await t.engine.calls.claimAcross({ target: "one", holder: "every", max: 5 })).toEqual([]);
-  await t.engine.calls.cancel({ projectId: t.projectId, toolCallId: left?.toolCallId ?? "" });
+  await cancelOver(leased);
   const [across] = await t.engine.calls.claimAcross({ target: "one", holder: "every", max: 5 }, WAIT_MS);
   expect(across?.facts.toolCallId).toBe(third?.toolCallId);
 });

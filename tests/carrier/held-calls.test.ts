@@ -2,6 +2,7 @@
 
 import { HEADERS } from "@toolplane/protocol";
 import {
+  codeOf,
   createMemoryCarrier,
   eventually,
   letPass,
@@ -83,7 +84,12 @@ test("[LIM-plain-1] so many commands of a tool are out at once, and the end of a
   await t.engine.expire();
   expect(await statusOf(second)).toBe("timeout");
   await untilSent(ids, 4);
-  await t.engine.calls.cancel({ projectId: t.projectId, toolCallId: sentOf(ids)[2] ?? "" });
+  // A canceled call still runs: its slot is free when its late result comes.
+  const third = sentOf(ids)[2] ?? "";
+  await t.engine.calls.cancel({ projectId: t.projectId, toolCallId: third });
+  await untilLooked();
+  expect(sentOf(ids)).toHaveLength(4);
+  expect(await codeOf(finish(third, "two"))).toBe("already_settled");
   await untilSent(ids, 5);
   for (const id of sentOf(ids).slice(3)) await finish(id, "two");
   expect(new Set(sentOf(ids)).size).toBe(5);
@@ -181,5 +187,9 @@ test("[LIM-plain-1] a breaker holds such tools too, and so do the slots of a pro
   const [first = ""] = sentOf(shared);
   expect(sentOf(shared)).toHaveLength(1);
   await t.engine.calls.cancel({ projectId, toolCallId: first });
+  const late = { projectId, toolCallId: first, actorId: "tool.shared" };
+  expect(await codeOf(t.engine.calls.settle({ ...late, outcome: { given: { status: "success", result: 1 } } }))).toBe(
+    "already_settled",
+  );
   await untilSent(shared, 2);
 });

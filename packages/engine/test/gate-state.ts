@@ -9,6 +9,7 @@ export const gateState = (gate: string, limits: GateLimits, more: Partial<GateSt
   gate,
   limits,
   running: 0,
+  lingersUntilMs: [],
   trials: 0,
   fullAtMs: null,
   lastLane: "",

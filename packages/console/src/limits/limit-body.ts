@@ -6,6 +6,8 @@ export interface LimitBody {
   readonly target: string | null;
   readonly limits: Readonly<Record<string, unknown>>;
   readonly running: number;
+  /** Of these, calls that have ended while their service runs them. */
+  readonly lingering: number;
   readonly waiting: number;
   readonly held_by: string | null;
   readonly next_at: string | null;

@@ -7,6 +7,7 @@ const limit = (tool_name: string | null, more: Partial<LimitBody> = {}): LimitBo
   target: null,
   limits: { concurrency: 1 },
   running: 1,
+  lingering: 0,
   waiting: 0,
   held_by: null,
   next_at: null,

@@ -4,6 +4,7 @@ import { ToolplaneError } from "@toolplane/protocol";
 import type { CoalescerStats } from "../coalescer/coalescer.ts";
 import { type Diagnostics, readDiagnostics } from "../diagnostics/diagnostics.ts";
 import { createGates, type Gates, type HeldBack } from "../gates/gates.ts";
+import { createLingeringRuns } from "../gates/lingering-runs.ts";
 import { readWaitingCommand, type WaitingCommand } from "../outbox/waiting-command.ts";
 import type { Log } from "../ports/log.ts";
 import { createSessionTargets, type TargetKey } from "../sessions/session-targets.ts";
@@ -147,9 +148,11 @@ export const createCalls = (deps: CallsDeps): Calls => {
   const servedVersions = createServedVersions(deps.clock.now);
   const runnablePins = createRunnablePins(deps);
   const gates = createGates(deps);
+  const lingering = createLingeringRuns(deps);
   const leases = createLeases({
     ...deps,
     gates,
+    lingering,
     sessionTargets,
     servedVersions,
     runnablePins,
@@ -181,7 +184,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
   const dispatch = createDispatch({ ...deps, places });
   const settlements = createSettlements({ ...deps, facts, watch });
   const retries = createRetries(deps);
-  const settle = createSettle({ ...deps, facts, settlements, retries });
+  const settle = createSettle({ ...deps, facts, settlements, retries, lingering });
   const cancel = createCancel({ ...deps, facts, settlements });
   const reports = createReports({ ...deps, facts, settle: settle.submit });
   const coalescers = { dispatch, settle, cancel, read: reads.one, ...leases };

@@ -5,6 +5,7 @@
 
 import { ToolplaneError } from "@toolplane/protocol";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
+import type { LingeringRuns } from "../gates/lingering-runs.ts";
 import { type CallKey, type CallView, callKey, isSettled } from "./call.ts";
 import { type ClaimDeps, createClaims, type LineRequest } from "./claims.ts";
 import { bindHeld, bindLeases, bindRelease, HEARTBEAT, LEASE, type LeaseRow, RECALL, RELEASE } from "./lease.sql.ts";
@@ -47,6 +48,7 @@ interface KeptRow {
 
 export interface LeaseDeps extends Omit<TakeDeps, "release">, Omit<ClaimDeps, keyof TakeCalls> {
   readonly republishSeconds: number | null;
+  readonly lingering: LingeringRuns;
 }
 
 export interface Leases {
@@ -91,8 +93,15 @@ const unleased = (
   });
 };
 
+/** Settled by another party while this holder had it (cancel, stop, deadline): the lease id is still the holder's. */
+const hasEnded = ({ leaseId }: Held, view: CallView | undefined): boolean =>
+  view !== undefined && isSettled(view.status) && view.leaseId === leaseId;
+
+const endedInHands = (items: readonly Held[], views: ReadonlyMap<string, CallView>): readonly Held[] =>
+  items.filter((item) => hasEnded(item, views.get(callKey(item))));
+
 export const createLeases = (deps: LeaseDeps): Leases => {
-  const { db, faults, ids, leaseSeconds, runnablePins, gates } = deps;
+  const { db, faults, ids, leaseSeconds, runnablePins, gates, lingering } = deps;
   const { take, deal } = createTakeCalls({
     ...deps,
     // If it fails, the lease lapses.
@@ -171,13 +180,12 @@ export const createLeases = (deps: LeaseDeps): Leases => {
       await faults.at("heartbeat:after-commit");
       const kept = new Map(rows.map((row) => [items[row.ord - 1], row.lease_expires_at]));
       const views = await readLost(items.filter((item) => !kept.has(item)));
+      await lingering.beaten(endedInHands(items, views), leaseSeconds);
       return items.map((item): Beat | Error => {
         const expiresAt = kept.get(item);
         if (expiresAt !== undefined) return { expiresAt, cancel: false };
         const view = views.get(callKey(item));
-        // Settled by another party while this holder had it (cancel, stop, deadline): the lease id is still the holder's.
-        if (view !== undefined && isSettled(view.status) && view.leaseId === item.leaseId)
-          return { expiresAt: null, cancel: true };
+        if (hasEnded(item, view)) return { expiresAt: null, cancel: true };
         return lost(item, view);
       });
     },
@@ -199,6 +207,7 @@ export const createLeases = (deps: LeaseDeps): Leases => {
       if (given.size > 0) deps.doorbell.ring("sessions");
       if (given.size > 0) deps.doorbell.ring("events", "here");
       const views = await readLost(items.filter((item) => !given.has(item)));
+      await lingering.over(endedInHands(items, views));
       return items.map((item) => (given.has(item) ? undefined : lost(item, views.get(callKey(item)))));
     },
   });

@@ -35,7 +35,10 @@ export interface RetriedRow {
 const PAUSE = `make_interval(secs => greatest(e.retry_after_seconds,
   least(e.max_backoff_seconds, e.backoff_seconds * power(2, least(e.attempts - 1, 60)))))`;
 
-/** What was retried; the rest settles. $next: seconds until an unleased command is published again, null on the postgres bus. */
+/**
+ * What was retried; the rest settles. During its pause a call stands in the lane of those for later; then the sweep puts it into the lane of its
+ * agent, as calls for later. $next: seconds until an unleased command is published again, null on the postgres bus.
+ */
 export const RETRY: Statement = {
   name: "calls.retry",
   text: `
@@ -58,11 +61,12 @@ told as (${TELL_RETRIED}
 offered as (
   update state.live_calls c
      set status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, run_deadline = null, started_at = null,
-         lane = '', available_at = ${offeredAt(`now() + ${PAUSE}`)},
+         lane = case when ${PAUSE} > interval '0' then '' else c.agent_id end, available_at = ${offeredAt(`now() + ${PAUSE}`)},
          queue_deadline = now() + ${PAUSE} + make_interval(secs => c.queue_timeout_seconds),
          publishes = c.publishes + case when e.command_payload is null or ${isHeld("c")} or ${offeredAt("now()")} = 'infinity' then 0 else 1 end,
          due_at = least(now() + ${PAUSE} + make_interval(secs => c.queue_timeout_seconds),
-                        now() + ${PAUSE} + make_interval(secs => $${retries.next}::double precision), ${RECHECK_PAUSED})
+                        now() + ${PAUSE} + make_interval(secs => coalesce($${retries.next}::double precision, case when ${PAUSE} > interval '0' then 0 end)),
+                        ${RECHECK_PAUSED})
     from ended e
    where c.project_id = any (array[e.project_id]) and c.tool_call_id = e.tool_call_id
   returning e.ord, e.command_payload, c.project_id, c.subject, c.target, c.headers, c.available_at, c.gate, c.plain

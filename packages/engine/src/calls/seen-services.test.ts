@@ -68,16 +68,16 @@ test("[ENG-seen-bounded] however many names services use, only the latest ten th
 
 test("[ENG-seen-bounded] long names and lists are bounded by their bytes: a project pushes out its own services, not those of others", () => {
   const seen = createSeenServices(() => 0);
-  seen.saw("q", "text", "modest", ["d".repeat(64)]);
+  seen.saw("q", "text", "modest", { definitions: ["d".repeat(64)] });
   const definitions = Array.from({ length: 256 }, () => "y".repeat(128));
-  for (let n = 0; n < 3_000; n++) seen.saw("p", "text", `holder-${n}`.padEnd(128, "z"), definitions)(n % 2 === 0);
+  for (let n = 0; n < 3_000; n++) seen.saw("p", "text", `holder-${n}`.padEnd(128, "z"), { definitions })(n % 2 === 0);
   const bytesOf = (services: ReturnType<typeof seen.list>) => JSON.stringify(services).length;
   expect(bytesOf(seen.list("p"))).toBeLessThan(10 * 1024 * 1024);
   expect(bytesOf(seen.gone("p"))).toBeLessThan(1024 * 1024);
   expect(seen.list("p").at(-1)?.holder).toContain("holder-2999");
   expect(seen.list("q").map(({ holder }) => holder)).toEqual(["modest"]);
   // Many projects together.
-  for (let n = 0; n < 3_000; n++) seen.saw(`p${n}`, "text", "holder", definitions);
+  for (let n = 0; n < 3_000; n++) seen.saw(`p${n}`, "text", "holder", { definitions });
   const all = Array.from({ length: 3_000 }, (_, n) => seen.list(`p${n}`)).flat();
   expect(bytesOf(all)).toBeLessThan(40 * 1024 * 1024);
   expect(all.at(-1)?.projectId).toBe("p2999");

@@ -8,6 +8,7 @@
 // First valid result wins (I1): a settled call has no live row.
 
 import type { ToolResultContent } from "@toolplane/protocol";
+import { KEEP_SLOTS } from "../gates/lingering-runs.sql.ts";
 import { type GivenOf, given, inputOf, namesOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { KEPT_COLUMNS, KEPT_OF_CALL } from "./call-columns.sql.ts";
@@ -133,11 +134,9 @@ const TELL = tellOf("won w", "w", [
  * For flushes of direct calls only, which have no inbox and no session. With those parts a flush of 16 cost 890 microseconds of
  * the server instead of 770.
  */
-const SETTLE_DIRECT: Statement = {
-  name: "calls.settle-direct",
-  text: `
+const settleDirect = (more: string): string => `
 with won as (${settling(results.from)}
-),
+),${more}
 settled as (${INTO_THE_PAST}
 ),
 written as (${WRITE_CARDS}
@@ -146,20 +145,21 @@ told as (${TELL}
 )
 select i.ord::int as ord, i.ord in (select ord from won) as won, i.ord in (select ord from won where gate is not null) as gated, false as unrung
   from unnest($1::text[]) with ordinality as i (project_id, ord)
- order by i.ord`,
-};
+ order by i.ord`;
+
+const SETTLE_DIRECT: Statement = { name: "calls.settle-direct", text: settleDirect("") };
+/** The same for calls that another party ends: a service may still run them. */
+const END_DIRECT: Statement = { name: "calls.end-direct", text: settleDirect(`${KEEP_SLOTS},`) };
 
 // The delete returns all that the inserts need, and the answer asks by hashed subplans: no CTE is joined with another,
 // which would be a nested loop under our settings (256 results a flush took 33 ms, 27 of them in such loops; now 6).
 // A session has one leased call at a time, so no two rows of this or of another statement write its state.
 // $next: the protocol version, first tokens of the wakeup's subject.
-const SETTLE: Statement = {
-  name: "calls.settle",
-  text: `
+const settleAny = (more: string): string => `
 with input as materialized (select * from ${input.from}),
 won as (${settling("input i")},
             ${namesOf({ ...INBOX, ...SESSION }, "i")}
-),
+),${more}
 settled as (${INTO_THE_PAST}
 ),
 written as (${WRITE_CARDS}
@@ -199,8 +199,10 @@ rung as (
 select i.ord::int as ord, i.ord in (select ord from won) as won, i.ord in (select ord from won where gate is not null) as gated,
        i.ord in (select ord from called where worker_target is null) as unrung
   from input i
- order by i.ord`,
-};
+ order by i.ord`;
+
+const SETTLE: Statement = { name: "calls.settle", text: settleAny("") };
+const END: Statement = { name: "calls.end", text: settleAny(`${KEEP_SLOTS},`) };
 
 const bindSettle = (rows: readonly SettleRow[], protocolVersion: string): unknown[] => [
   ...input.bind(rows),
@@ -213,5 +215,9 @@ const isDirect = (row: SettleRow): boolean => row.inboxId === null && row.sessio
  * The statement that settles these rows, with its values. Rows that have neither an inbox nor a session take the short one; whether a call
  * has them was decided when it was dispatched.
  */
-export const settlementOf = (rows: readonly SettleRow[], protocolVersion: string): readonly [Statement, unknown[]] =>
-  rows.every(isDirect) ? [SETTLE_DIRECT, results.bind(rows)] : [SETTLE, bindSettle(rows, protocolVersion)];
+export const settlementOf = (rows: readonly SettleRow[], protocolVersion: string): readonly [Statement, unknown[]] => {
+  const isReported = rows.every(({ mode }) => mode === "report");
+  return rows.every(isDirect)
+    ? [isReported ? SETTLE_DIRECT : END_DIRECT, results.bind(rows)]
+    : [isReported ? SETTLE : END, bindSettle(rows, protocolVersion)];
+};

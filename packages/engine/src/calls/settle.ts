@@ -11,6 +11,7 @@ import type { Act, Actor } from "../audit/audit.ts";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
 import type { Diagnostics } from "../diagnostics/diagnostics.ts";
+import type { LingeringRuns } from "../gates/lingering-runs.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Database } from "../sql/database.ts";
@@ -53,6 +54,7 @@ export interface SettleDeps {
   readonly facts: FactMemory;
   readonly settlements: Settlements;
   readonly retries: Retries;
+  readonly lingering: Pick<LingeringRuns, "over">;
   readonly faults: Faults;
   readonly sha256: Sha256;
   readonly clock: Pick<Clock, "now">;
@@ -195,6 +197,12 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     const answers = new Map<Planned, Settled | ToolplaneError>();
     if (losers.length === 0) return answers;
     const views = await read(losers.map(({ request }) => request));
+    // The result comes too late, and says that the run is over: it frees the slot.
+    const ended = losers.filter(({ row, request }) => {
+      const view = views.get(callKey(request));
+      return view !== undefined && isSettled(view.status) && view.settledBy !== row.settledBy;
+    });
+    await deps.lingering.over(ended.map(({ row }) => row));
     for (const loser of losers) {
       const view = views.get(callKey(loser.request));
       const standing = await findStanding(loser.row, view);

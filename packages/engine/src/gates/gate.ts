@@ -27,8 +27,13 @@ export interface GateState {
   readonly projectId: string;
   readonly gate: string;
   readonly limits: GateLimits;
-  /** Calls under a lease, or sent to a service that never leases; of the project's gate: of all its gates; of a target's gate none are counted. */
+  /**
+   * Calls under a lease, or sent to a service that never leases, and runs whose call has ended; of the project's gate: of all its gates; of a
+   * target's gate none are counted.
+   */
   readonly running: number;
+  /** When the slots of the runs among them whose call has ended are free at the latest, the first first (lingering-runs.ts). */
+  readonly lingersUntilMs: readonly number[];
   /** Of those of the tool or the target, the ones that began after the time of its breaker was over. */
   readonly trials: number;
   /** When the bucket of the rate is full again; null when it is full. */

@@ -7,6 +7,7 @@ import { type GivenOf, given, inputOf, type RowIn } from "../sql/columns.sql.ts"
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import { type GateLimits, type GateState, TARGET_GATES } from "./gate.ts";
+import { LINGERS_UNTIL } from "./lingering-runs.sql.ts";
 import type { GateMark } from "./plan-passage.ts";
 import { lockGates } from "./return-tokens.sql.ts";
 
@@ -27,6 +28,7 @@ export interface GateRow {
   readonly waits: boolean;
   readonly limits: GateLimits | null;
   readonly running: number;
+  readonly lingers_until_ms: readonly number[];
   readonly trials: number;
   readonly full_at_ms: number | null;
   readonly last_lane: string | null;
@@ -40,7 +42,8 @@ export const gateStateOf = (row: GateRow): GateState => ({
   projectId: row.project_id,
   gate: row.gate,
   limits: row.limits ?? {},
-  running: row.running,
+  running: row.running + row.lingers_until_ms.length,
+  lingersUntilMs: row.lingers_until_ms,
   trials: row.trials,
   fullAtMs: row.full_at_ms,
   lastLane: row.last_lane ?? "",
@@ -60,6 +63,23 @@ const IS_TARGET = `starts_with(n.gate, '${TARGET_GATES}')`;
 /** The target of a target's gate. */
 const ITS_TARGET = (gate: string): string => `substr(${gate}, ${TARGET_GATES.length + 1})`;
 
+/** The process that settled a trial counts its end at once. When it dies before that, the next trial waits so long. */
+const COUNTED_WITHIN = "interval '10 seconds'";
+
+/**
+ * A trial that has ended, and whose end is not counted yet: once it is, the breaker is closed or open until a later time. The end of a canceled
+ * call decides nothing.
+ */
+const UNCOUNTED_TRIAL = `
+         + case when s.open_until is null or s.trial is null then 0 else (select count(*)::int from (
+             (select 1 from state.past_calls p
+               where p.project_id = n.project_id and p.tool_call_id = s.trial and p.started_at >= s.open_until and p.status <> 'canceled'
+                 and p.settled_at > clock_timestamp() - ${COUNTED_WITHIN})
+             union all
+             (select 1 from state.call_leases e
+               where e.project_id = n.project_id and e.tool_call_id = s.trial and e.started_at >= s.open_until and e.ended = 'failed'
+                 and e.ended_at > clock_timestamp() - ${COUNTED_WITHIN} limit 1)) u) end`;
+
 // The rate, the queue and the tasks of a project are not held at its gate. Trials are runs that began after the time of a breaker was
 // over; a run that began before is none, however long it takes.
 const STATE = `
@@ -74,18 +94,20 @@ select n.ord::int as ord, n.project_id, n.gate, n.waits,
             when ${IS_TARGET} then 0
             else (select count(*)::int from state.live_calls c
                    where c.project_id = n.project_id and c.gate is not null and c.gate = n.gate and c.status = 'running') end as running,
+       r.until_ms as lingers_until_ms,
        case when s.open_until is null then 0
             when ${IS_TARGET} then (select count(*)::int from state.live_calls c
                                      where c.project_id = n.project_id and c.gate is not null and c.status = 'running'
                                        and c.target = ${ITS_TARGET("n.gate")} and c.started_at >= s.open_until)
             else (select count(*)::int from state.live_calls c
                    where c.project_id = n.project_id and c.gate is not null and c.gate = n.gate and c.status = 'running'
-                     and c.started_at >= s.open_until) end as trials,
+                     and c.started_at >= s.open_until) end${UNCOUNTED_TRIAL} as trials,
        ${ms("s.full_at")} as full_at_ms, s.last_lane, s.last_gate, ${ms("s.opened_at")} as opened_at_ms,
        ${ms("s.open_until")} as open_until_ms, ${ms("clock_timestamp()")} as now_ms
   from named n
   left join lateral (
-    select * from state.gates g where g.project_id = n.project_id and g.gate = n.gate offset 0) s on true`;
+    select * from state.gates g where g.project_id = n.project_id and g.gate = n.gate offset 0) s on true
+ cross join lateral (${LINGERS_UNTIL} offset 0) r`;
 
 /** The gates of what waits, of their projects, and of their targets where these have breakers. */
 const NAMED = `
@@ -311,17 +333,27 @@ export interface SlotRow {
   readonly lease_holder: string | null;
   readonly started_at: Date | null;
   readonly run_deadline: Date | null;
+  /** The status of a call that has ended while its service runs it. */
+  readonly ended_as: string | null;
 }
 
 /** The calls that hold the slots of a gate; of the project's gate those of all its gates, of a target's those of the target. $1 project, $2 gate, $3 how many, $4 only trials. */
 export const READ_SLOTS: Statement = {
   name: "gates.read-slots",
   text: `
-select tool_call_id, lease_holder, started_at, run_deadline
+(select tool_call_id, lease_holder, started_at, run_deadline, null as ended_as
   from state.live_calls
  where project_id = $1 and gate is not null and ($2::text = '' or gate = $2::text
         or (starts_with($2::text, '${TARGET_GATES}') and target = ${ITS_TARGET("$2::text")})) and status = 'running'
    and (not $4::boolean or started_at >= (select g.open_until from state.gates g where g.project_id = $1 and g.gate = $2::text))
+ order by run_deadline, tool_call_id
+ limit $3::int)
+union all
+(select tool_call_id, holder, started_at, held_until, ended_as
+  from state.lingering_runs
+ where project_id = $1 and ($2::text = '' or gate = $2::text) and not $4::boolean and held_until > now()
+ order by held_until, tool_call_id
+ limit $3::int)
  order by run_deadline, tool_call_id
  limit $3::int`,
 };
@@ -332,19 +364,20 @@ const marks = setInput<GateMark>([
   ["fullAtMs", "double precision"],
   ["lastLane", "text"],
   ["lastGate", "text"],
+  ["trial", "text"],
 ]);
 
 /** What the gates remember of the calls that passed. A project that was deleted meanwhile has no gates. */
 export const MARK_GATES: Statement = {
   name: "gates.mark",
   text: `
-insert into state.gates as g (project_id, gate, full_at, last_lane, last_gate)
-select i.project_id, i.gate, to_timestamp(i.full_at_ms / 1000), i.last_lane, i.last_gate
+insert into state.gates as g (project_id, gate, full_at, last_lane, last_gate, trial)
+select i.project_id, i.gate, to_timestamp(i.full_at_ms / 1000), i.last_lane, i.last_gate, i.trial
   from ${marks.from}
  where (select 1 from resource.projects p where p.project_id = i.project_id) is not null
  order by i.project_id, i.gate
 on conflict (project_id, gate) do update
-   set full_at = excluded.full_at, last_lane = excluded.last_lane, last_gate = excluded.last_gate`,
+   set full_at = excluded.full_at, last_lane = excluded.last_lane, last_gate = excluded.last_gate, trial = coalesce(excluded.trial, g.trial)`,
 };
 
 export const bindMarks = marks.bind;

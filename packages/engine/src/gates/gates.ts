@@ -58,7 +58,10 @@ export interface HeldBack {
     readonly toolCallId: string;
     readonly holder: string | null;
     readonly startedAt: Date | null;
+    /** When it holds the slot no longer; it may end before. */
     readonly runDeadline: Date | null;
+    /** The status of a call that has ended while its service runs it; null while it is open. */
+    readonly endedAs: string | null;
   }[];
 }
 
@@ -135,7 +138,8 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
       const held = closedTarget(gates, index + 1) ?? gates.find((gate) => gate.ord === index + 1 && gate.waits);
       if (passed.has(index + 1) || held === undefined) continue;
       const { room, blockedBy, nextMs } = roomOf(held);
-      const isNext = room === 0 && nextMs !== undefined;
+      // A slot may be free long before the lease of its run has lapsed.
+      const isNext = room === 0 && nextMs !== undefined && blockedBy !== "concurrency";
       // One of several calls that asked at once took the last token.
       const wait = isNext ? nextMs : blockedBy === "rate" ? tokenMsOf(held) : undefined;
       if (wait === undefined) continue;
@@ -157,7 +161,8 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
   const noteTimes = (rows: readonly TargetKey[], found: readonly GateRow[]): void => {
     for (const [index, key] of rows.entries()) {
       const closed = closedTarget(found, index + 1);
-      const waited = closed === undefined ? found.filter((row) => row.waits && row.ord === index + 1) : [closed];
+      const own = found.filter((row) => row.ord === index + 1 && (row.waits || row.gate === PROJECT_GATE));
+      const waited = closed === undefined ? own : [closed];
       const times = waited.flatMap((row) => {
         const { room, nextMs } = roomOf(row);
         return room === 0 && nextMs !== undefined ? [nextMs] : [];
@@ -304,6 +309,7 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
             holder: row.lease_holder,
             startedAt: row.started_at,
             runDeadline: row.run_deadline,
+            endedAs: row.ended_as,
           })),
         };
       }

@@ -19,6 +19,8 @@ export interface LimitState {
   readonly limits: GateLimits | OwnLimits;
   /** Of a target: the trials. Of a project with `concurrency`: what holds a slot. */
   readonly running: number;
+  /** Of those that hold a slot, the runs whose call has ended while its service runs it. */
+  readonly lingering: number;
   /** Of a project: what counts in its `queue`. */
   readonly waiting: number;
   /** What would hold a call back now; undefined when there is room. */
@@ -52,6 +54,7 @@ const planLimitState = (state: GateState, waiting: number): LimitState => {
     target,
     limits: state.limits,
     running: target === undefined ? state.running : state.trials,
+    lingering: target === undefined ? state.lingersUntilMs.length : 0,
     waiting,
     heldBy: isHeld ? blockedBy : undefined,
     nextAt: isHeld && nextMs !== undefined ? new Date(state.nowMs + nextMs) : undefined,

@@ -109,7 +109,7 @@ test("[LIM-pass-2] a gate remembers its tokens and its last lane, and the projec
   const { passed: calls, marks } = planPassage(states, [ASK], line("t", "a1 b1 c1"));
   expect(calls.map(({ toolCallId }) => toolCallId)).toEqual(["a1", "b1"]);
   expect(marks).toEqual([
-    { projectId: "p", gate: PROJECT_GATE, fullAtMs: null, lastLane: "", lastGate: "t" },
-    { projectId: "p", gate: "t", fullAtMs: 1_200, lastLane: "b", lastGate: "" },
+    { projectId: "p", gate: PROJECT_GATE, fullAtMs: null, lastLane: "", lastGate: "t", trial: null },
+    { projectId: "p", gate: "t", fullAtMs: 1_200, lastLane: "b", lastGate: "", trial: null },
   ]);
 });

@@ -5,7 +5,7 @@
 //   GP3. A request gets no more than it asked for.
 
 import { type GateState, PROJECT_GATE } from "./gate.ts";
-import { planRoom, spend } from "./plan-room.ts";
+import { awaitsTrial, planRoom, spend } from "./plan-room.ts";
 
 /** A request for calls; its place in the list is its `ord`. */
 export interface Passer {
@@ -31,6 +31,8 @@ export interface GateMark {
   readonly fullAtMs: number | null;
   readonly lastLane: string;
   readonly lastGate: string;
+  /** The call that passed as the trial of its breaker; null when none did. */
+  readonly trial: string | null;
 }
 
 export interface Passage {
@@ -44,6 +46,7 @@ interface Gate {
   passed: number;
   lastLane: string;
   lastGate: string;
+  trial: string | null;
 }
 
 export const gateKey = ({ projectId, gate }: { readonly projectId: string; readonly gate: string }): string =>
@@ -78,7 +81,7 @@ export const planPassage = (
   const gates = new Map<string, Gate>(
     states.map((state) => [
       gateKey(state),
-      { state, room: planRoom(state).room, passed: 0, lastLane: state.lastLane, lastGate: state.lastGate },
+      { state, room: planRoom(state).room, passed: 0, lastLane: state.lastLane, lastGate: state.lastGate, trial: null },
     ]),
   );
   const passed: WaitingCall[] = [];
@@ -95,6 +98,7 @@ export const planPassage = (
       gate.passed++;
       gate.lastLane = call.lane;
       left--;
+      for (const one of [gate, target]) if (one !== undefined && awaitsTrial(one.state)) one.trial = call.toolCallId;
       if (target !== undefined) target.room--;
       if (project === undefined) return;
       if (project !== gate) project.room--;
@@ -130,16 +134,17 @@ export const planPassage = (
       passer,
       waiting.filter((call) => call.ord === ord),
     );
-  const marks = [...gates.values()].map(({ state, passed: count, lastLane, lastGate }): GateMark => {
+  const marks = [...gates.values()].map(({ state, passed: count, lastLane, lastGate, trial }): GateMark => {
     const { projectId, gate, limits, fullAtMs, nowMs } = state;
     const full = limits.rate === undefined ? null : count === 0 ? fullAtMs : spend(limits.rate, fullAtMs, nowMs, count);
-    return { projectId, gate, fullAtMs: full, lastLane, lastGate };
+    return { projectId, gate, fullAtMs: full, lastLane, lastGate, trial };
   });
   const before = new Map(states.map((state) => [gateKey(state), state]));
   return {
     passed,
     marks: marks.filter((mark) => {
       const state = before.get(gateKey(mark));
+      if (mark.trial !== null) return true;
       return state?.fullAtMs !== mark.fullAtMs || state.lastLane !== mark.lastLane || state.lastGate !== mark.lastGate;
     }),
   };

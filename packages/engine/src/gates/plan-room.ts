@@ -1,5 +1,6 @@
 // How many calls may pass a gate now, and when the next one may. Pure.
-//   GR1. In flight: the limit less the calls under a lease. A freed slot rings a bell, so there is no time to wait for.
+//   GR1. In flight: the limit less the calls under a lease. A freed slot rings a bell, so there is no time to wait for; but for the runs whose
+//        call has ended, whose services may say nothing.
 //   GR2. Rate: a bucket of `burst` tokens that fills with `limit` tokens in `per_seconds`. Kept as the one time when it is full again.
 //        A call that starts up to LATE_MS after its token was there does not move the tokens after it: otherwise the time that a claim
 //        takes would be lost with each call, and a rate without burst would never be reached.
@@ -46,16 +47,23 @@ export const spend = (rate: Rate, fullAtMs: number | null, nowMs: number, count:
 
 const OPEN_ROOM: GateRoom = { room: Number.POSITIVE_INFINITY, blockedBy: undefined, nextMs: undefined };
 
+/** The time of its breaker is over: the next call is a trial. */
+export const awaitsTrial = ({ limits, openUntilMs, nowMs }: GateState): boolean =>
+  limits.breaker !== undefined && openUntilMs !== null && nowMs >= openUntilMs;
+
 const breakerRoom = ({ limits, openUntilMs, nowMs, trials }: GateState): GateRoom => {
   if (limits.breaker === undefined || openUntilMs === null) return OPEN_ROOM;
   if (nowMs < openUntilMs) return { room: 0, blockedBy: "breaker", nextMs: openUntilMs - nowMs };
   return { room: trials === 0 ? 1 : 0, blockedBy: "breaker", nextMs: undefined };
 };
 
-const slotRoom = ({ limits: { concurrency }, running }: GateState): GateRoom =>
-  concurrency === undefined
-    ? OPEN_ROOM
-    : { room: Math.max(concurrency - running, 0), blockedBy: "concurrency", nextMs: undefined };
+const slotRoom = ({ limits: { concurrency }, running, lingersUntilMs, nowMs }: GateState): GateRoom => {
+  if (concurrency === undefined) return OPEN_ROOM;
+  // After a limit was lowered, more than one run has to end before a slot is free.
+  const untilMs = lingersUntilMs[running - concurrency];
+  const nextMs = untilMs === undefined ? undefined : Math.max(untilMs - nowMs, 0);
+  return { room: Math.max(concurrency - running, 0), blockedBy: "concurrency", nextMs };
+};
 
 const rateRoom = ({ limits: { rate }, fullAtMs, nowMs }: GateState): GateRoom => {
   if (rate === undefined) return OPEN_ROOM;

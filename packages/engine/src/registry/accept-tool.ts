@@ -4,6 +4,7 @@
 import { type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { isExternalTool } from "@toolplane/protocol/registry";
 import type { Queryer } from "../sql/database.ts";
+import type { LateCalls } from "./late-calls.ts";
 import { targetIn } from "./plan-tools.ts";
 import { limitsOf } from "./tool-limits.ts";
 import { ACCEPT_VERSION, READ_VERSION, type ToolRow } from "./tools.sql.ts";
@@ -77,6 +78,7 @@ export const acceptPending = async (
   projectId: string,
   row: ToolRow,
   version: number | undefined,
+  late: Pick<LateCalls, "gateTools">,
 ): Promise<number> => {
   const waiting = planAcceptance(row, version);
   const { tool_name: toolName, pending_definition: text, pending_hash: hash } = row;
@@ -93,7 +95,7 @@ export const acceptPending = async (
     limits: limitsOf(definition.options),
     guardedVersion: waiting,
   };
-  await writeTools(tx, [write], projectId);
+  await writeTools(tx, [write], projectId, late);
   await tx.query(ACCEPT_VERSION, [projectId, toolName, waiting]);
   return waiting;
 };

@@ -1,7 +1,6 @@
 // Statements of projects.
 
 import type { ProjectStatus, StoredLimits } from "@toolplane/protocol/registry";
-import { COMES_TO_GATE, PASS_SENT, TELL_PASSED_SENT } from "../calls/offer.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
 export interface ProjectRow {
@@ -46,22 +45,6 @@ update resource.projects
                          then updated_at else now() end
  where project_id = $1
 returning ${COLUMNS}`,
-};
-
-/** The open calls of a project that has a limit from now on pass its gate. In key order, the order in which all statements lock them. $1 project. */
-export const GATE_PROJECT_CALLS: Statement = {
-  name: "projects.gate-calls",
-  text: `
-with found as materialized (
-  select c.*, 1 as ord from state.live_calls c
-   where c.project_id = $1 and c.gate is null and starts_with(c.actor_id, 'tool.') and ${COMES_TO_GATE}
-   order by c.project_id, c.tool_call_id
-     for update
-),
-told as (${TELL_PASSED_SENT}
-)
-update state.live_calls c set gate = '', ${PASS_SENT}
-  from found f where c.project_id = any (array[f.project_id]) and c.tool_call_id = f.tool_call_id`,
 };
 
 /**

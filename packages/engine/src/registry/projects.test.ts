@@ -178,6 +178,10 @@ describe("deleting", () => {
     );
     await world.ask("insert into state.gates (project_id, gate) values ($1, 't')", [projectId]);
     await world.ask(
+      "insert into state.lingering_runs (project_id, tool_call_id, gate, ended_as, held_until) values ($1, 'c', 't', 'canceled', now())",
+      [projectId],
+    );
+    await world.ask(
       "insert into resource.webhooks (project_id, webhook_id, url, events, secret, key_id, created_by) values ($1, 'w', 'u', '{}', 's', 'k', 'sys.api')",
       [projectId],
     );

@@ -27,10 +27,11 @@ import type { Ground } from "../ports/ground.ts";
 import type { Queryer } from "../sql/database.ts";
 import { CLOSE_PROJECT, DELETE_PROJECT, HAS_OPEN_WORK, SWEEPS } from "./delete-project.sql.ts";
 import { createKnownProjects } from "./known-projects.ts";
+import { GATE_PROJECT_CALLS } from "./late-calls.sql.ts";
+import { createLateCalls } from "./late-calls.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import {
   CREATE_PROJECT,
-  GATE_PROJECT_CALLS,
   LIST_PROJECTS,
   LIST_UNLIMITED,
   PATCH_PROJECT,
@@ -107,6 +108,7 @@ const toProject = (row: ProjectRow): RegisteredProject => ({
 export const createProjects = (options: ProjectsOptions): Projects => {
   const { db, doorbell, ids, tools, bundledTarget = DEFAULT_BUNDLED_TARGET, bundledTools = [] } = options;
   const { clock = systemClock } = options;
+  const late = createLateCalls({ db, clock });
   const seeds: readonly JsonObject[] = [
     ...bootstrapTools({ version: PROTOCOL_VERSION, bundledTarget }),
     ...bundledTools,
@@ -155,8 +157,10 @@ export const createProjects = (options: ProjectsOptions): Projects => {
       const [patched] = await tx.query<ProjectRow>(PATCH_PROJECT, values);
       if (patched === undefined) throw noProject(projectId);
       if (limits?.fork_join_tasks !== undefined) await writeForkJoin(tx, projectId, patched.limits);
-      if (limits?.concurrency != null || limits?.target_breaker != null)
+      if (limits?.concurrency != null || limits?.target_breaker != null) {
         await tx.query(GATE_PROJECT_CALLS, [projectId]);
+        await tx.afterCommit(() => late.gateProject(projectId));
+      }
       // It is gone, or it is new: a breaker that was set before is another one.
       if (limits?.target_breaker === null || (limits?.target_breaker != null && stored.limits.target_breaker == null))
         await tx.query(FORGET_TARGETS, [projectId]);

@@ -1,6 +1,5 @@
 // Statements of tools: the current row of each, every version there ever was, and the queue of a paused one.
 
-import { COMES_TO_GATE, PASS_SENT, TELL_PASSED_SENT } from "../calls/offer.sql.ts";
 import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import type { ToolStatus } from "./definition-cache.sql.ts";
@@ -286,22 +285,6 @@ with paused as materialized (
 update state.live_calls c
    set available_at = greatest(now(), c.queue_deadline - make_interval(secs => c.queue_timeout_seconds)), due_at = now()
   from paused p where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id`,
-};
-
-/** The open calls of a tool that has limits from now on pass its gate. In key order, the order in which all statements lock them. $1 project, $2 tools. */
-export const GATE_CALLS: Statement = {
-  name: "tools.gate-calls",
-  text: `
-with found as materialized (
-  select c.*, 1 as ord from state.live_calls c
-   where c.project_id = $1 and c.tool_name = any ($2::text[]) and c.gate is distinct from c.tool_name and ${COMES_TO_GATE}
-   order by c.project_id, c.tool_call_id
-     for update
-),
-told as (${TELL_PASSED_SENT}
-)
-update state.live_calls c set gate = c.tool_name, ${PASS_SENT}
-  from found f where c.project_id = any (array[f.project_id]) and c.tool_call_id = f.tool_call_id`,
 };
 
 export interface VersionRow {

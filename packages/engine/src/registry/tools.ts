@@ -13,6 +13,7 @@ import {
 import { type AllowEnv, isToolName, parseToolDefinition } from "@toolplane/protocol/registry";
 import { type Act, type Actor, recordActs } from "../audit/audit.ts";
 import { readInPieces } from "../coalescer/in-pieces.ts";
+import { type Clock, systemClock } from "../ports/clock.ts";
 import type { Ground } from "../ports/ground.ts";
 import type { Queryer } from "../sql/database.ts";
 import { acceptPending, withNamedVersion } from "./accept-tool.ts";
@@ -21,6 +22,7 @@ import { checkTogether } from "./check-together.ts";
 import type { ToolStatus } from "./definition-cache.sql.ts";
 import { findMisfits } from "./fixed-misfits.ts";
 import { checkGivenValues } from "./given-values.ts";
+import { createLateCalls } from "./late-calls.ts";
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import { type IncomingTool, type PastVersion, planPastLookup, planTools, type ToolUpsertResult } from "./plan-tools.ts";
 import type { SchemaChecks } from "./schema-checks.ts";
@@ -118,6 +120,7 @@ export interface Tools extends ToolOutlines {
 }
 
 export interface ToolsOptions extends Pick<Ground, "db" | "doorbell" | "sha256"> {
+  readonly clock?: Clock | undefined;
   readonly schemas: Pick<SchemaChecks, "check">;
   /** Which variables tools may name unless the registration says otherwise. */
   readonly allowEnv?: AllowEnv | undefined;
@@ -167,6 +170,8 @@ const actOf = (projectId: string, result: ToolUpsertResult, source: string | und
 });
 
 export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOptions): Tools => {
+  const late = createLateCalls({ db, clock: rest.clock ?? systemClock });
+
   /** Why every call of it would fail, or an option of it do nothing. */
   const judge = async (projectId: string, definition: ToolDefinition): Promise<ToolplaneError | undefined> => {
     try {
@@ -221,7 +226,7 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
       codes.length === 0 ? [] : await tx.query<PastVersion>(FIND_VERSIONS_OF_CODE, bindCodes(codes, projectId));
     const plan = planTools(rows, incoming, sha256, await findMisfits(rows, incoming, schemas), past);
     const { writes, unaccepted, pending, versions } = plan;
-    await writeTools(tx, writes, projectId);
+    await writeTools(tx, writes, projectId, late);
     if (unaccepted.length > 0) await tx.query(WRITE_UNACCEPTED, bindToolWrites(unaccepted, projectId));
     if (pending.length > 0) await tx.query(WRITE_PENDING, bindPendingWrites(pending, projectId));
     if (versions.length > 0) await tx.query(WRITE_VERSIONS, bindVersionWrites(versions, projectId));
@@ -329,7 +334,7 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
         const found = await read(tx, projectId, toolName);
         if (found === undefined) throw noTool(projectId, toolName);
         const row = await withNamedVersion(tx, projectId, found, version);
-        const now = await acceptPending(tx, projectId, row, version);
+        const now = await acceptPending(tx, projectId, row, version, late);
         const { pending } = toTool(projectId, row);
         const weakens = [...(pending?.weakens ?? [])];
         const detail = { version: now, before: row.version, was_deleted: row.status === "deleted", weakens };
@@ -357,6 +362,8 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
           tx,
         });
         if (result instanceof ToolplaneError) throw result;
+        // It may be asked again because the first change was not confirmed.
+        if (result?.outcome === "unchanged") await tx.afterCommit(() => late.gateTools(projectId, [toolName]));
         const after = await read(tx, projectId, toolName);
         if (after === undefined) throw noTool(projectId, toolName);
         return toTool(projectId, after);
@@ -369,9 +376,8 @@ export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOpt
     async pauseTool(projectId, toolName, by) {
       const after = (tx: Queryer) => tx.query(HOLD_PAUSED, [projectId, toolName]);
       await setStatus(projectId, toolName, "paused", { by, after });
-      // A dispatch that had read the tool before it was paused may have committed meanwhile.
-      await withProject(db, projectId, after);
       doorbell.ring("registry");
+      await late.hold(projectId, toolName);
     },
     async resumeTool(projectId, toolName, by) {
       const after = (tx: Queryer) => tx.query(FREE_PAUSED, [projectId, toolName]);

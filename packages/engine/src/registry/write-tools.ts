@@ -5,18 +5,26 @@ import { bindKept, bindLimited, FORGET_LIMITS, type KeptRow, READ_KEPT } from ".
 import type { GateLimits } from "../gates/gate.ts";
 import { fillMs } from "../gates/plan-room.ts";
 import type { Queryer } from "../sql/database.ts";
-import { bindToolWrites, GATE_CALLS, type ToolWrite, WRITE_TOOLS } from "./tools.sql.ts";
+import { GATE_CALLS } from "./late-calls.sql.ts";
+import type { LateCalls } from "./late-calls.ts";
+import { bindToolWrites, type ToolWrite, WRITE_TOOLS } from "./tools.sql.ts";
 
 const limitedOf = ({ toolName, limits }: ToolWrite) => {
   const { rate } = JSON.parse(limits ?? "{}") as GateLimits;
   return { toolName, limits, fillSeconds: rate === undefined ? null : fillMs(rate) / 1_000 };
 };
 
-export const writeTools = async (tx: Queryer, writes: readonly ToolWrite[], projectId: string): Promise<void> => {
+export const writeTools = async (
+  tx: Queryer,
+  writes: readonly ToolWrite[],
+  projectId: string,
+  late: Pick<LateCalls, "gateTools">,
+): Promise<void> => {
   if (writes.length === 0) return;
   const kept = await tx.query<KeptRow>(READ_KEPT, bindLimited(writes.map(limitedOf), projectId));
   await tx.query(WRITE_TOOLS, bindToolWrites(writes, projectId));
   const limited = writes.filter(({ limits }) => limits !== null).map(({ toolName }) => toolName);
   if (limited.length > 0) await tx.query(GATE_CALLS, [projectId, limited]);
   if (kept.length > 0) await tx.query(FORGET_LIMITS, bindKept(kept, projectId));
+  if (limited.length > 0) await tx.afterCommit(() => late.gateTools(projectId, limited));
 };

@@ -16,6 +16,7 @@ import { planDefinitionRef } from "./definition-memory.ts";
 import type { ToolCall, ToolProfile } from "./executor.ts";
 import { type HydratedCall, hydrate, recoverMetadata } from "./hydrate.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
+import { letGo } from "./let-go.ts";
 import { createParts } from "./parts.ts";
 import { checkPin } from "./plan-run.ts";
 import { raceAbort } from "./run-signal.ts";
@@ -107,8 +108,10 @@ const execute = async (run: Run, hydrated: HydratedCall): Promise<RunEnd> => {
       onLeftBehind: (running) => {
         deps.onLeftBehind(running);
         // Logged after the reason why it was told to stop (finish-call.ts).
-        if (running) run.leftBehind = true;
-        else log.warn("a tool that was left behind has ended");
+        run.leftBehind = running;
+        if (running) return;
+        log.warn("a tool that was left behind has ended");
+        letGo(run);
       },
       onRetry: (attempt, { code, message }, waitMs) =>
         log.warn("the tool failed and is tried again", { attempt, code, reason: message, wait_ms: waitMs }),

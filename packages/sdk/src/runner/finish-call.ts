@@ -26,6 +26,7 @@ import { type Crash, crashedError, planCrash } from "./crash.ts";
 import { DeferredCall } from "./deferred.ts";
 import { deliver, reportOf } from "./deliver.ts";
 import { diagnoseEnd } from "./diagnose.ts";
+import { letGo } from "./let-go.ts";
 import { planShutdown } from "./plan-run.ts";
 import type { RunReport } from "./run-report.ts";
 import type { CallEnd, Run } from "./run-state.ts";
@@ -178,6 +179,7 @@ export const finishCall = async (run: Run, end: RunEnd): Promise<CallEnd> => {
   if (signal.unwanted.aborted || (end.kind === "ended" && cause === "expired")) {
     const outcome = cause === "canceled" ? "canceled" : "lost";
     logEnd(run, cause);
+    if (!run.leftBehind) letGo(run);
     return { report: { outcome, toolCallId, toolName: payload.tool_name } };
   }
   if (end.kind === "value" && end.value instanceof DeferredCall) {

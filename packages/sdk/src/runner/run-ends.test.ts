@@ -114,6 +114,26 @@ describe("cancellation and lost leases", () => {
     expect(await handled).toMatchObject({ outcome: "canceled" });
     expect(reasons).toMatchObject([{ code: "canceled" }]);
     expect(world.gateway.settled).toEqual([]);
+    // The plane hears that the run is over: it may hold a slot.
+    expect(world.gateway.released).toHaveLength(1);
+  });
+
+  test("[LIM-slot-3] the plane hears that a canceled run is over when the tool has ended, also one that was left behind", async () => {
+    let finish: (value: string) => void = () => {};
+    const world = createRunnerWorld({
+      run: () =>
+        new Promise((resolve) => {
+          finish = resolve;
+        }),
+    });
+    world.gateway.script.heartbeat = async () => ({ expiresAt: 0, cancel: true });
+    const handled = world.runner.handle(world.call.command);
+    await world.clock.advance(10_000);
+    expect(await handled).toMatchObject({ outcome: "canceled" });
+    expect(world.gateway.released).toEqual([]);
+    finish("too late");
+    await until(() => world.gateway.released.length === 1, "the plane hears of it");
+    expect(world.gateway.settled).toEqual([]);
   });
 
   test.each([["lease_lost"], ["already_settled"], ["not_found"]] as const)(

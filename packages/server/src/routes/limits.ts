@@ -15,6 +15,10 @@ const limitShape = z
     target: textOrNull.meta({ description: "The breaker of this target." }),
     limits: anyObject,
     running: z.int().meta({ description: "Calls that run now. Of a target: its trials." }),
+    lingering: z.int().meta({
+      description:
+        "How many of `running` are calls that were canceled, stopped or out of time while a service ran them. They hold their slots until the service says that the run is over, or its lease has lapsed.",
+    }),
     waiting: z.int().meta({ description: "Of the project: the calls that count in its `queue`." }),
     held_by: z.enum(["concurrency", "rate", "breaker"]).nullable().meta({
       description:
@@ -22,7 +26,7 @@ const limitShape = z
     }),
     next_at: timeOrNull.meta({
       description:
-        "When time alone lets the next call start. Null: nothing holds it, or a slot or a trial has to end first.",
+        "When time alone lets the next call start, at the latest. Null: nothing holds it, or a slot or a trial has to end first.",
     }),
     breaker_opened_at: timeOrNull.meta({ description: "Since then the breaker is open. Null: it is closed." }),
   })
@@ -33,6 +37,7 @@ const limitBody = (state: LimitState): BodyOf<typeof limitShape> => ({
   target: state.target ?? null,
   limits: { ...state.limits },
   running: state.running,
+  lingering: state.lingering,
   waiting: state.waiting,
   held_by: state.heldBy ?? null,
   next_at: state.nextAt?.toISOString() ?? null,

@@ -5,7 +5,13 @@ import { placeText } from "./queue-words.ts";
 
 const NOW = Date.parse("2026-01-02T03:04:05Z");
 const at = (seconds: number): Date => new Date(NOW + seconds * 1_000);
-const slot = (toolCallId: string) => ({ toolCallId, holder: "text-1", startedAt: at(-2), runDeadline: at(28) });
+const slot = (toolCallId: string, endedAs: string | null = null) => ({
+  toolCallId,
+  holder: "text-1",
+  startedAt: at(-2),
+  runDeadline: at(28),
+  endedAs,
+});
 const place = (ahead: number, line: QueuePlace["line"] = "one", isAtLeast = false): QueuePlace => ({
   running: 1,
   ahead,
@@ -41,6 +47,13 @@ test.each<[string, Partial<HeldBack>, QueuePlace | undefined, string, string]>([
     place(4, "gates"),
     "it waits for a slot: project demo runs at most 3 calls at a time, and 3 run now (call c1 at text-1 for 2 s and 2 more); a slot is free when one of them ends, at the latest at 2026-01-02T03:04:33.000Z (in 28 s); about 4 calls start before it, because the tools of the project take turns",
     "to let more run at once: toolplane projects limits demo --concurrency N",
+  ],
+  [
+    "slots of calls that have ended",
+    { limits: { concurrency: 2 }, running: 2, slots: [slot("c1", "canceled"), slot("c2", "timeout")] },
+    undefined,
+    "it waits for a slot: search runs at most 2 calls at a time, and 2 run now (call c1, canceled, still in the hands of text-1 until 2026-01-02T03:04:33.000Z, call c2, out of time, still in the hands of text-1 until 2026-01-02T03:04:33.000Z); a slot is free when one of them ends, at the latest at 2026-01-02T03:04:33.000Z (in 28 s)",
+    "to let more run at once: toolplane tools limits search --concurrency N",
   ],
   [
     "a limit that was lowered",

@@ -36,14 +36,20 @@ const thenAhead = ({ place }: Held): string => (place === undefined ? "" : `; ${
 const ranFor = (startedAt: Date | null, nowMs: number): string =>
   startedAt === null ? "" : ` for ${Math.max(0, Math.floor((nowMs - startedAt.getTime()) / 1_000))} s`;
 
+/** A call that was canceled or is out of time may still run, and holds its slot until its service says that it is over. */
+const slotText = (
+  { toolCallId, holder, startedAt, endedAs, runDeadline }: Held["slots"][number],
+  nowMs: number,
+): string => {
+  const where = holder ?? "a service without leases";
+  if (endedAs === null) return `call ${toolCallId} at ${where}${ranFor(startedAt, nowMs)}`;
+  const ended = endedAs === "timeout" ? "out of time" : endedAs;
+  return `call ${toolCallId}, ${ended}, still in the hands of ${where} until ${runDeadline?.toISOString() ?? "an unknown time"}`;
+};
+
 /** Calls of others are not named. */
 const holders = ({ slots, running, nowMs }: Held): string => {
-  const named = slots
-    .map(
-      ({ toolCallId, holder, startedAt }) =>
-        `call ${toolCallId} at ${holder ?? "a service without leases"}${ranFor(startedAt, nowMs)}`,
-    )
-    .join(", ");
+  const named = slots.map((slot) => slotText(slot, nowMs)).join(", ");
   if (named === "") return "";
   return running > slots.length ? ` (${named} and ${running - slots.length} more)` : ` (${named})`;
 };
@@ -121,6 +127,7 @@ interface LimitFacts {
     readonly holder: string | null;
     readonly started_at: string | null;
     readonly run_deadline: string | null;
+    readonly ended_as: string | null;
   }[];
 }
 
@@ -141,10 +148,11 @@ export const limitFacts = ({
   running,
   next_at: nextAt?.toISOString() ?? null,
   slot_free_by: freeBy?.toISOString() ?? null,
-  slots: slots.map(({ toolCallId, holder, startedAt, runDeadline }) => ({
+  slots: slots.map(({ toolCallId, holder, startedAt, runDeadline, endedAs }) => ({
     tool_call_id: toolCallId,
     holder,
     started_at: startedAt?.toISOString() ?? null,
     run_deadline: runDeadline?.toISOString() ?? null,
+    ended_as: endedAs,
   })),
 });

@@ -69,6 +69,23 @@ with moved as (
     from state.past_calls p where project_id = $1 order by tool_call_id desc limit 2000
 )
 insert into state.live_calls select c.* from moved, jsonb_populate_record(null::state.live_calls, call) c`,
+  /** Statements that wait for another transaction. */
+  findWaiters: "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+  /** As if a limit had been set without its open calls. $1 project. */
+  loseGates: "update state.live_calls set gate = null where project_id = $1",
+  /** $1 project, $2 tool, $3 key. */
+  takeCallKey: `
+insert into state.call_keys (project_id, agent_id, tool_name, idempotency_key, tool_call_id) values ($1, 'sys.anna', $2, $3, 'none')`,
+  /** The time of runs that have ended is over. $1 gate. */
+  endLingering:
+    "update state.lingering_runs set run_deadline = now() - interval '2 minutes', held_until = now() - interval '2 minutes' where gate = $1",
+  /** Their leases have lapsed long ago. $1 gate. */
+  lapseLingering: "update state.lingering_runs set held_until = now() - interval '2 minutes' where gate = $1",
+  readLingering: "select tool_call_id from state.lingering_runs where gate = $1",
+  /** The deadline of its runs has passed. $1 tool. */
+  passRunDeadlines: `
+update state.live_calls set run_deadline = now() - interval '1 second', due_at = now() - interval '1 second'
+ where tool_name = $1 and status = 'running'`,
   /** So many seconds pass for the queued calls of a tool. $1 tool, $2 seconds. */
   passForQueued: `
 update state.live_calls

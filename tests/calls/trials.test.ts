@@ -1,0 +1,85 @@
+// The trial of a breaker that has ended, and whose end is not counted yet: its slot is free, and no second trial may have it. One database for
+// all, and two engines: one of them stops between the commit of a result and its count.
+
+import type { Engine, LeasedCall } from "@toolplane/engine";
+import { resultFor, startTestEngine, type TestEngine, toolUpload, until } from "@toolplane/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const WAIT_MS = 60_000;
+const BUSY = { status: "failed" as const, result: null, error: { code: "upstream_unavailable", message: "busy" } };
+const BREAKER = { failure_rate: 0.5, window_seconds: 600, open_seconds: 0.05 };
+
+let t: TestEngine;
+let halting: Engine;
+let halt: { readonly here: () => void; readonly until: Promise<void> } | undefined;
+
+beforeAll(async () => {
+  t = await startTestEngine({ tools: [] });
+  halting = await t.another({
+    faults: {
+      at: async (point) => {
+        if (point !== "settle:before-doorbell") return;
+        const { here, until: goesOn } = halt ?? {};
+        here?.();
+        await goesOn;
+      },
+    },
+  });
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+const makeProject = async (projectId: string, options: object, limits: object = {}): Promise<void> => {
+  await t.engine.projects.createProject({ project_id: projectId, title: "Tried", bootstrap: false }, "sys.test");
+  await t.engine.projects.patchProject(projectId, { limits });
+  await t.engine.tools.upsertTool(
+    projectId,
+    toolUpload({ name: "tried", target: "tried", options: options as Record<string, unknown> }),
+  );
+};
+const claim = (projectId: string, max: number, waitMs = 0) =>
+  t.engine.calls.claim({ projectId, target: "tried", holder: "h", max }, waitMs);
+
+/** Five runs fail, and the time of the breaker is over: the next call is its trial. */
+const takeTrial = async (projectId: string): Promise<LeasedCall> => {
+  const ask = () => t.engine.calls.dispatch({ projectId, toolName: "tried", arguments: {} });
+  await Promise.all(Array.from({ length: 9 }, ask));
+  for (let run = 0; run < 5; run++)
+    for (const call of await claim(projectId, 1)) await t.engine.calls.settle(resultFor(call, BUSY));
+  const trial = await claim(projectId, 9, WAIT_MS);
+  expect(trial).toHaveLength(1);
+  return trial[0] as LeasedCall;
+};
+
+test.each([
+  ["a tool with a slot", "slot", { breaker: BREAKER, concurrency: 1 }, {}],
+  ["a tool", "bare", { breaker: BREAKER }, {}],
+  ["a target", "target", {}, { target_breaker: BREAKER }],
+])(
+  "[LIM-break-5] after a trial of %s has failed, none passes before its end is counted",
+  async (_, projectId, options, limits) => {
+    await makeProject(projectId, options, limits);
+    const trial = await takeTrial(projectId);
+    let goOn = (): void => {};
+    const halted = new Promise<void>((here) => {
+      halt = { here, until: new Promise((resolve) => (goOn = resolve)) };
+    });
+    const settling = halting.calls.settle(resultFor(trial, BUSY));
+    try {
+      await halted;
+      expect(await claim(projectId, 9)).toEqual([]);
+    } finally {
+      goOn();
+      halt = undefined;
+      await settling;
+    }
+    // The breaker was open once more, and lets a trial pass after its time.
+    expect(await claim(projectId, 9, WAIT_MS)).toHaveLength(1);
+  },
+);
+
+test("[LIM-break-5] an end that decides nothing, of a trial that was canceled, lets the next trial pass at once", async () => {
+  await makeProject("canceled", { breaker: BREAKER });
+  const { facts } = await takeTrial("canceled");
+  await t.engine.calls.cancel(facts);
+  await until("the next trial", async () => (await claim("canceled", 9)).length === 1);
+});
