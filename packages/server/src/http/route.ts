@@ -19,6 +19,7 @@ import type { PlaneProcesses } from "../up/plane-processes.ts";
 import type { WebhookDoor } from "../webhooks/webhook-door.ts";
 import type { Answers, BodyOf } from "./answers.ts";
 import type { BodyShare } from "./body-budget.ts";
+import type { BodyParts } from "./body-parts.ts";
 import type { Own } from "./own.ts";
 import type { Readers } from "./readers.ts";
 
@@ -97,6 +98,10 @@ export interface Route {
   readonly maxBytes?: number;
   /** Text the database cannot store is let through: the handler turns it into a failed result or an item's own refusal. */
   readonly anyText?: boolean | undefined;
+  /** Parts of the body that stand for themselves: one that cannot be kept comes as an `UnreadableJson`. */
+  readonly parts?: BodyParts | undefined;
+  /** An integer that would be read as another one is refused. */
+  readonly keepsIntegers?: boolean | undefined;
   /** What calls are made of, or a route that stands in line by itself (`inLine`): it needs no place to be worked on (request-places.ts). */
   readonly isHot?: boolean | undefined;
   handle(call: RouteCall<unknown, unknown>): Promise<Response> | Response;

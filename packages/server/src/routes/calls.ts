@@ -197,6 +197,7 @@ export const callRoutes: readonly Route[] = [
     answers: MADE,
     body: callRequestBody,
     maxBytes: LARGE_BODY_BYTES,
+    keepsIntegers: true,
     handle: async (call) => {
       const { headers } = call.context.req.raw;
       const body = keyOf(call.body, headers);
@@ -216,6 +217,7 @@ export const callRoutes: readonly Route[] = [
     body: z.array(z.unknown()).min(1).max(MAX_BATCH),
     maxBytes: MAX_BATCH_BYTES,
     anyText: true,
+    parts: { are: "requests", maxBytes: LARGE_BODY_BYTES },
     handle: async (call) => {
       const projectId = call.params.project ?? "";
       // What is wrong for all items refuses the batch; channel and agent are checked per item.
