@@ -118,10 +118,11 @@ const answerAsTheySettle = (call: BatchCall): Response => {
   const held = call.holdBody();
   const gone = new AbortController();
   const signal = AbortSignal.any([waiting, watch.ended, gone.signal]);
+  const items = makeItems(call, signal);
   const body = streamBatch({
     engine,
     projectId: call.params.project ?? "",
-    items: makeItems(call, signal),
+    items,
     tokenEnded: watch.ended,
     heardGone: () => gone.abort(),
     slowMs: batchReaders.limits.slowMs,
@@ -129,7 +130,8 @@ const answerAsTheySettle = (call: BatchCall): Response => {
     ended: () => {
       place[Symbol.dispose]();
       watch[Symbol.dispose]();
-      held[Symbol.dispose]();
+      // A reader may go before its calls are written, and their arguments live until then.
+      void Promise.all(items).finally(() => held[Symbol.dispose]());
     },
   });
   return context.body(body, 200, { "Content-Type": NDJSON });
