@@ -16,6 +16,7 @@ import {
   callDetail,
   callDetailBody,
   resultCards,
+  retriedCallBody,
 } from "../calls/call-body.ts";
 import {
   type Asked,
@@ -348,7 +349,7 @@ export const callRoutes: readonly Route[] = [
     gives: "work",
     summary: "Makes a new call with the arguments that its caller once sent.",
     headers: { "Idempotency-Key": "Asked twice with it, the new call is the same." },
-    answers: MADE,
+    answers: { 200: retriedCallBody, 202: retriedCallBody },
     body: z.strictObject({ wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional() }),
     handle: async (call) => {
       const { projectId, toolCallId } = keyFrom(call.params);
@@ -359,7 +360,9 @@ export const callRoutes: readonly Route[] = [
       const fresh = { projectId, toolCallId: made.toolCallId };
       if (call.body.wait_seconds !== undefined)
         await call.engine.calls.wait(fresh, call.body.wait_seconds * 1000, call.signal);
-      return answer(call, await call.engine.calls.get(fresh));
+      const view = await call.engine.calls.get(fresh);
+      const card = (await resultCards(call.engine, projectId, [view])).get(view.resultCardId ?? "");
+      return call.reply(isSettled(view.status) ? 200 : 202, { ...callAnswer(view, card), retry_of: toolCallId });
     },
   }),
 ];
