@@ -127,6 +127,7 @@ const makeCard = (settlement: Settlement, given: GivenResult, means: SettlementM
       toolCallMetadata: { ...facts.lineage },
       definitionHash: given.definitionHash ?? facts.definitionHash,
       caps: means.caps,
+      mirrorError: true,
       ...(views === undefined ? {} : { extra: { [VIEWS_KEY]: views } }),
     },
     given,
