@@ -276,6 +276,8 @@ test("[LIM-retry-1] the other side's pause is kept, other codes and unsafe tools
   expect(await claim("asked")).toEqual([]);
   expect(await failWith(wrong, { code: "tool_error", message: "no" })).toMatchObject({ status: "failed" });
   expect(await codeOf(register("unsafe", { retry_policy: { attempts: 2, backoff_seconds: 1 } }))).toBe("bad_request");
+  const unknown = { attempts: 2, backoff_seconds: 1, codes: ["rate_limited", "outcome_unknown"] };
+  expect(await codeOf(register("unknown", { retry: "safe", retry_policy: unknown }))).toBe("bad_request");
 });
 
 test("[LIM-break-2] failures open the breaker for every process, and a trial closes it", async () => {

@@ -236,3 +236,50 @@ test("[ENG-pin-1] a plain service, which names nothing, cannot have a pinned too
   const options = { pin: "strict", service: "plain" };
   await expect(register({ name: "l_tool", target: "l", options })).rejects.toMatchObject({ code: "bad_request" });
 });
+
+test("[ENG-pin-1] a pinned call takes no result that was made under another definition", async () => {
+  const target = "settled";
+  const options = { pin: "strict" };
+  const first = await register({ name: "settled_strict", target, options });
+  await ask("settled_strict");
+  const second = await register({ name: "settled_strict", target, options, description: "Newer" });
+  const [call] = await claim(target, [first]);
+  const { facts, lease } = call ?? expect.unreachable();
+  const key = { projectId: t.projectId, toolCallId: facts.toolCallId };
+  const settle = (definitionHash?: string) =>
+    t.engine.calls.settle({
+      ...key,
+      actorId: facts.actorId,
+      leaseId: lease.id,
+      outcome: { given: { status: "success", result: 1, definitionHash } },
+    });
+  for (const other of [second, "f".repeat(64)])
+    await expect(settle(other)).rejects.toMatchObject({
+      code: "definition_changed",
+      detail: { pinned: first, served: other },
+    });
+  const card = {
+    card_id: "card_other_definition",
+    project_id: t.projectId,
+    type: "tool.result",
+    author_id: facts.actorId,
+    tool_call_id: facts.toolCallId,
+    created_at: "2026-11-18T00:00:00.000Z",
+    content: { __type__: "ToolResultContent", status: "success", after_execution: "suspend", result: 1, error: null },
+    metadata: {
+      ...facts.lineage,
+      role: "tool",
+      tool_call_id: facts.toolCallId,
+      agent_turn_id: facts.agentTurnId,
+      function_name: "settled_strict",
+      definition_hash: second,
+    },
+  };
+  await expect(
+    t.engine.calls.putResultCard({ projectId: t.projectId, actorId: facts.actorId, leaseId: lease.id, card }),
+  ).rejects.toMatchObject({ code: "definition_changed" });
+  expect((await t.engine.calls.get(key)).status).toBe("running");
+  expect(await settle(first)).toMatchObject({ status: "success" });
+  // A settled call says so, whatever is named.
+  await expect(settle(second)).resolves.toMatchObject({ idempotent: true });
+});

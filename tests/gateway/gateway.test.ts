@@ -70,6 +70,22 @@ test("[API-5-1] [UTP-W32-T1] a service without HTTP and without a database lease
   expect(stack.http.t.engine.calls.services("demo", "text")).toMatchObject([{ holder: "py 7" }]);
 });
 
+test("[UTP-8.7-C7] over NATS too, a call whose result cannot be kept settles as failed", async () => {
+  const { ask, takeCall, makeCall } = stack;
+  const results = [`${"[".repeat(70)}1${"]".repeat(70)}`, "1e400", '{"a":1,"a":2}', "9007199254740993"];
+  for (const result of results) {
+    const call = await takeCall("safe");
+    const settled = await ask("settle", `{"lease":"${call.lease}","status":"success","result":${result}}`, { call });
+    expect(settled, result).toMatchObject({ status: 200, body: { status: "failed" } });
+    const view = await stack.http.t.engine.calls.get({ projectId: "demo", toolCallId: call.toolCallId });
+    expect(view.errorCode).toBe("result_not_serializable");
+  }
+  // A lease that cannot be read changes nothing.
+  const call = await makeCall("safe");
+  const refused = await ask("settle", '{"lease":"a","lease":"b","status":"success"}', { call });
+  expect(refused.error).toMatchObject({ code: "bad_request" });
+});
+
 test("[API-5-1] the protocol's two steps, and the definitions, by request and reply", async () => {
   const { ask, takeCall } = stack;
   const call = await takeCall("safe");

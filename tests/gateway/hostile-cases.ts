@@ -83,7 +83,7 @@ const shapes = ({ held }: Aims): readonly Case[] => [
   ["an endless lease", "heartbeat", { lease: "x".repeat(200) }, "bad_request", { call: held }],
   ["an unknown key", "settle", { status: "success", result: {}, extra: 1 }, "bad_request", { call: held }],
   ["a number out of range", "parts", '{"parts":[{"index":0,"part":1e999}]}', "bad_request", { call: held }],
-  ["deep nesting", "settle", `{"status":"success","result":${deep(100)}}`, "bad_request", { call: held }],
+  ["deep nesting", "settle", `{"status":"success","result":${deep(100)}}`, "lease_lost", { call: held }],
   ["bottomless nesting", "settle", deep(500_000), "payload_too_large", { call: held }],
   ["__proto__", "get_tool", '{"__proto__":{"tool_name":"safe"}}', "bad_request"],
   ["an escaped __proto__", "get_tool", String.raw`{"\u005f_proto__":{"tool_name":"safe"}}`, "bad_request"],

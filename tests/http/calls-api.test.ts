@@ -126,6 +126,7 @@ test("[API-cancel-retry] cancel ends a call, retry makes a new one with the same
   const retried = await http.send("POST", `/projects/demo/calls/${made.tool_call_id}/retry`);
   expect(retried.status).toBe(202);
   expect(retried.body.tool_call_id).not.toBe(made.tool_call_id);
+  expect(retried.body).toMatchObject({ retry_of: made.tool_call_id });
   expect((await http.send("GET", `/projects/demo/calls/${retried.body.tool_call_id}`)).body).toMatchObject({
     retry_of: made.tool_call_id,
   });

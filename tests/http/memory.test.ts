@@ -35,6 +35,31 @@ test("[SEC-memory-bodies] unfinished bodies of one token leave room for the othe
   expect((await http.send("POST", "/projects/demo/calls", { tool_name: "safe" })).status).toBe(202);
 });
 
+test("[SEC-memory-bodies] a batch whose reader has gone counts until its calls are written", async () => {
+  await using http = await startHttpStack({}, { bodies: { perToken: 1_000 * KB, inAll: 4_000 * KB } });
+  const written = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const { call } = http.t.engine.calls;
+  vi.spyOn(http.t.engine.calls, "call").mockImplementation(async (...asked) => {
+    begun.resolve();
+    await written.promise;
+    return call(...asked);
+  });
+  const headers = { authorization: `Bearer ${http.admin}`, accept: "application/x-ndjson" };
+  const body = JSON.stringify([{ tool_name: "safe", arguments: { text: "x".repeat(600 * KB) } }]);
+  const send = () => http.raw("/projects/demo/calls/batch", { method: "POST", headers, body });
+  const first = await send();
+  await begun.promise;
+  await first.body?.cancel();
+  expect((await send()).status).toBe(429);
+  written.resolve();
+  await eventually(async () => {
+    const again = await send();
+    await again.body?.cancel();
+    return again.status === 200;
+  });
+});
+
 test("[SEC-memory-arriving] bodies that have not come are bounded for a token and in all; one that came with its headers passes", async () => {
   const bodies = { perToken: 1_000 * KB, inAll: 4_000 * KB, arriving: { perToken: 2, inAll: 3 } };
   await using http = await startHttpStack({}, { bodies });

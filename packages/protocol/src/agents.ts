@@ -1,5 +1,5 @@
-// @toolplane/protocol/agents: what only turns need - events, streams, transcripts, deliverables, replay - and the check of a
-// report.
+// @toolplane/protocol/agents: what only turns need - events, streams, transcripts, deliverables, replay - and what a server needs
+// to judge a report: its check, and the parts of a body.
 
 export {
   createFallbackDeliverable,
@@ -44,6 +44,10 @@ export {
 export { checkCallIdentity, checkCallTrace, checkServicePlace } from "./headers/call-identity.ts";
 export { type CallerIdentity, checkCallerIdentity, saidDepthError } from "./headers/caller-identity.ts";
 export { replay } from "./headers/replay.ts";
+export { sliceList, sliceObject } from "./json/json-slices.ts";
+export { refuseChangedIntegers } from "./json/kept-integers.ts";
+export { findExcess } from "./json/parse-json.ts";
+export { UnreadableJson } from "./json/unreadable-json.ts";
 export {
   type CallPhase,
   type MarkerEvent,

@@ -84,7 +84,7 @@ export {
   MAX_JSON_DEPTH,
   utf8Bytes,
 } from "./json/json-value.ts";
-export { parseJsonInTurns, parseJsonStrict, tryParseJsonStrict } from "./json/parse-json.ts";
+export { type JsonReading, parseJsonStrict, readJson, tryParseJsonStrict } from "./json/parse-json.ts";
 export { isStorable, mayBeUnstorable, refuseUnstorable, storableText } from "./json/storable-text.ts";
 export { type CallbackPayload, parseCallbackPayload } from "./payloads/callback.ts";
 export { type CommandPayload, parseCommandPayload } from "./payloads/command.ts";

@@ -184,9 +184,9 @@ export const createCalls = (deps: CallsDeps): Calls => {
   const dispatch = createDispatch({ ...deps, places });
   const settlements = createSettlements({ ...deps, facts, watch });
   const retries = createRetries(deps);
-  const settle = createSettle({ ...deps, facts, settlements, retries, lingering });
+  const settle = createSettle({ ...deps, facts, settlements, retries, lingering, runnablePins });
   const cancel = createCancel({ ...deps, facts, settlements });
-  const reports = createReports({ ...deps, facts, settle: settle.submit });
+  const reports = createReports({ ...deps, facts, runnablePins, settle: settle.submit });
   const coalescers = { dispatch, settle, cancel, read: reads.one, ...leases };
 
   return {

@@ -27,6 +27,15 @@ test.each<[string, RetryPolicy | undefined, { retrySafe: boolean }, object, bool
   ["a code of its own", POLICY, SAFE, failed("odd"), false],
   ["a code of its own that the policy names", { ...POLICY, codes: ["odd"] }, SAFE, failed("odd"), true],
   ["a code that the policy does not name", { ...POLICY, codes: ["odd"] }, SAFE, failed("rate_limited"), false],
+  ["an unknown outcome", POLICY, SAFE, failed("outcome_unknown"), false],
+  ["an unknown outcome that may pass, it says", POLICY, SAFE, failed("outcome_unknown", { retryable: true }), false],
+  [
+    "an unknown outcome that an older policy names",
+    { ...POLICY, codes: ["outcome_unknown"] },
+    SAFE,
+    failed("outcome_unknown"),
+    false,
+  ],
   ["no error at all", POLICY, SAFE, { status: "failed" }, true],
 ])("[LIM-retry-1] tried again: %s", (_what, policy, facts, given, again) => {
   expect(planRetry(policy, facts, given as { status: unknown }) !== undefined).toBe(again);

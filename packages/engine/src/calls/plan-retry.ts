@@ -3,6 +3,7 @@
 //   RP2. The codes of the policy decide; without them what the error table or the tool itself calls retryable. Services write what the table
 //        says into the error: `retryable: false` beside a code that only tools which may run twice can try again (`unsafe`) is not the
 //        tool's word, and the tool of a policy may run twice.
+//        `outcome_unknown` is never tried again, whatever the policy or the tool says: the work may have been done.
 //   RP3. The pause grows from `backoff_seconds`, twice as long each time, and is never shorter than the other side asked for.
 //        The statement computes it (`PAUSE` in retry.sql.ts), because the database counts the attempts.
 
@@ -41,6 +42,7 @@ export const planRetry = (
   if (policy === undefined || !facts.retrySafe || !FAILED.has(given.status)) return undefined;
   const error = isRecord(given.error) ? given.error : {};
   const code = typeof error.code === "string" ? error.code : "unknown_error";
+  if (code === "outcome_unknown") return undefined;
   if (!(policy.codes?.includes(code) ?? mayHelp(code, saidBy(code, error.retryable)))) return undefined;
   return {
     code,

@@ -16,11 +16,12 @@ import {
   type JsonObject,
   normaliseError,
   type ResultStatus,
-  type ToolplaneError,
+  ToolplaneError,
   type ToolResultContent,
   tryParseViews,
   VIEWS_KEY,
 } from "@toolplane/protocol";
+import { findExcess } from "@toolplane/protocol/agents";
 import { wakeupHeaders } from "../outbox/wakeup-headers.ts";
 import type { Ids } from "../ports/ids.ts";
 import { planSessionState } from "../sessions/plan-session-state.ts";
@@ -83,7 +84,7 @@ export const resultHash = (content: ToolResultContent, sha256: Sha256): string =
 export const engineFailure = (
   status: ResultStatus,
   error: ToolplaneError,
-  source: "watchdog" | "worker",
+  source: "watchdog" | "worker" | "tool",
 ): GivenResult => {
   const envelope = normaliseError(error, { source });
   return { status, result: errorResult(envelope), error: envelope };
@@ -94,7 +95,23 @@ const errorCodeOf = (content: ToolResultContent): string | null => {
   return typeof error?.code === "string" ? error.code : null;
 };
 
-const makeCard = (settlement: Settlement, given: GivenResult, means: SettlementMeans) => {
+/** Shorter cards hold little enough to be read at once, whatever they hold. */
+const WEIGHED_CHARS = 32 * 1024;
+
+/** The rule of every door, also for a service that sends no text: a result that takes too long to read holds up all readers. */
+const refuseHeavy = ({ result }: ToolResultContent, body: string): ToolplaneError | undefined => {
+  const excess = body.length < WEIGHED_CHARS ? undefined : findExcess(JSON.stringify(result));
+  return (
+    excess &&
+    new ToolplaneError("result_too_large", excess.message.replace("the JSON", "the result"), { detail: excess.detail })
+  );
+};
+
+interface MadeCard extends WrittenResult {
+  readonly body: string;
+}
+
+const makeCard = (settlement: Settlement, given: GivenResult, means: SettlementMeans): MadeCard => {
   const { facts, actorId } = settlement;
   const views = given.views === undefined ? undefined : tryParseViews(given.views);
   const { card } = buildResult(
@@ -110,12 +127,16 @@ const makeCard = (settlement: Settlement, given: GivenResult, means: SettlementM
       toolCallMetadata: { ...facts.lineage },
       definitionHash: given.definitionHash ?? facts.definitionHash,
       caps: means.caps,
+      mirrorError: true,
       ...(views === undefined ? {} : { extra: { [VIEWS_KEY]: views } }),
     },
     given,
   );
   const body = cardText(card);
-  return { content: card.content as ToolResultContent, cardId: card.card_id, body, hash: means.sha256(body) };
+  const content = card.content as ToolResultContent;
+  const heavy = refuseHeavy(content, body);
+  if (heavy !== undefined) return makeCard(settlement, engineFailure("failed", heavy, "tool"), means);
+  return { content, cardId: card.card_id, body, hash: means.sha256(body) };
 };
 
 /** D-17: the reporter's child span is taken as it is; one is made only where it just repeats the command's. */

@@ -26,7 +26,7 @@ import type { FactMemory } from "./call-facts.ts";
 import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 import { PUT_RESULT_CARD, READ_RESULT_CARD, READ_STANDING, type StandingCard } from "./reports.sql.ts";
 import { planUnwritten, type UnwrittenCard } from "./result-slot.ts";
-import { withTrueDefinition } from "./said-definition.ts";
+import { findChanged, type SaidDeps, withTrueDefinition } from "./said-definition.ts";
 import type { Settled, SettleRequest } from "./settle.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
@@ -54,7 +54,7 @@ export interface Reports {
   report(request: ReportRequest): Promise<Settled>;
 }
 
-export interface ReportDeps {
+export interface ReportDeps extends Pick<SaidDeps, "runnablePins"> {
   readonly db: Database;
   readonly facts: FactMemory;
   readonly faults: Faults;
@@ -111,6 +111,8 @@ export const createReports = (deps: ReportDeps): Reports => {
         tool_result_card_id: card.card_id,
       };
       check(facts, card, { projectId, toolCallId: facts.toolCallId, actorId, payload });
+      const changed = await findChanged(deps, facts, written.metadata.definition_hash);
+      if (changed !== undefined) throw changed;
       const body = cardText(card, deps.caps);
       const hash = deps.sha256(body);
       await deps.faults.at("card:before-commit");

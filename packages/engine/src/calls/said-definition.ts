@@ -1,12 +1,16 @@
 // The definition that a service says its code ran under. A result must name a version of its own tool in its own project. When
 // no such version exists, the call's own is used instead, because the work was done and must count. Most services name the
-// call's own version, and no statement is needed.
+// call's own version, and no statement is needed. A call that is pinned takes no result of another version (`pin: strict`), except of one that
+// has the same code.
 
-import { isRecord, isStorable } from "@toolplane/protocol";
+import { isRecord, isStorable, ToolplaneError } from "@toolplane/protocol";
 import { bindNamed, FIND_VERSIONS_BY_HASH, type NamedDefinition } from "../registry/known-hashes.sql.ts";
 import type { Queryer } from "../sql/database.ts";
 import type { CallFacts } from "./call.ts";
 import type { Settlement } from "./plan-settlement.ts";
+import { READ_PIN } from "./read.sql.ts";
+import type { RunnablePins } from "./runnable-pins.ts";
+import { EVERY_DEFINITION } from "./served-versions.ts";
 
 const LENGTH_OF_HASH = 64;
 
@@ -14,6 +18,33 @@ interface Said {
   readonly facts: CallFacts;
   readonly hash: string;
 }
+
+export interface SaidDeps {
+  readonly db: Queryer;
+  readonly runnablePins: Pick<RunnablePins, "find">;
+}
+
+/** Why the call takes no result of this version; undefined when it does, or when it has settled. */
+export const findChanged = async (
+  { db, runnablePins }: SaidDeps,
+  { projectId, toolCallId, definitionHash }: CallFacts,
+  hash: unknown,
+): Promise<ToolplaneError | undefined> => {
+  if (typeof hash !== "string" || hash === definitionHash) return undefined;
+  const [row] = await db.query<{ pin: string | null }>(READ_PIN, [projectId, toolCallId]);
+  const pinned = row?.pin ?? undefined;
+  // The word for every definition is for claims; it is no version.
+  if (
+    pinned === undefined ||
+    (hash !== EVERY_DEFINITION && (await runnablePins.find(projectId, [hash])).split(",").includes(pinned))
+  )
+    return undefined;
+  return new ToolplaneError(
+    "definition_changed",
+    `call ${toolCallId} is pinned to another definition than the one that its result was made under`,
+    { detail: { pinned, served: hash } },
+  );
+};
 
 const isPossible = (hash: string): boolean => hash.length === LENGTH_OF_HASH && isStorable(hash);
 

@@ -23,7 +23,7 @@ import { bindKeys, READ_CALLS, type ViewRow, viewOf } from "./read.sql.ts";
 import { READ_STANDING, type StandingCard } from "./reports.sql.ts";
 import { otherStands } from "./result-slot.ts";
 import type { Retries } from "./retries.ts";
-import { withTrueDefinitions } from "./said-definition.ts";
+import { findChanged, type SaidDeps, withTrueDefinitions } from "./said-definition.ts";
 import type { SettleRow } from "./settle.sql.ts";
 import type { PlannedSettlement, Settlements } from "./settlements.ts";
 import type { Sha256 } from "./turn-chain.ts";
@@ -49,7 +49,7 @@ export interface Settled {
   readonly retryAt?: Date | undefined;
 }
 
-export interface SettleDeps {
+export interface SettleDeps extends Pick<SaidDeps, "runnablePins"> {
   readonly db: Database;
   readonly facts: FactMemory;
   readonly settlements: Settlements;
@@ -230,13 +230,24 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     );
   };
 
+  const changedDefinition = async (
+    request: SettleRequest | undefined,
+    facts: CallFacts | undefined,
+  ): Promise<ToolplaneError | undefined> => {
+    if (request === undefined || facts === undefined || !("given" in request.outcome)) return undefined;
+    const { definitionHash } = request.outcome.given;
+    // Most results name the call's own version, or none.
+    if (definitionHash === undefined || definitionHash === facts.definitionHash) return undefined;
+    return refusalOf(request, facts) ?? findChanged(deps, facts, definitionHash);
+  };
+
   const flush = async (asked: readonly SettleRequest[]): Promise<readonly (Settled | Error)[]> => {
     await faults.at("settle:before-read");
     const facts = await deps.facts.recall(asked);
     const requests = await withTrueDefinitions(db, asked, facts);
     const plans: (Planned | ToolplaneError)[] = [];
     for (const [index, request] of requests.entries()) {
-      const planned = plan(request, facts[index]);
+      const planned = (await changedDefinition(asked[index], facts[index])) ?? plan(request, facts[index]);
       plans.push(planned);
       // Planning a large result takes tens of milliseconds: other work runs before the next one.
       if (!(planned instanceof Error) && (planned.row.cardBody?.length ?? 0) > LARGE_CARD) await breathe();

@@ -1,4 +1,4 @@
-// Options of a definition that cannot be kept together.
+// Options of a definition that cannot be kept, alone or together.
 
 import { type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 
@@ -25,10 +25,19 @@ const unsafeCannotRetry = (): ToolplaneError =>
     { detail: { path: "$.options.retry_policy" } },
   );
 
+/** Nobody knows whether such an attempt did its work. */
+const unknownIsNotRetried = (): ToolplaneError =>
+  new ToolplaneError(
+    "bad_request",
+    "options.retry_policy.codes cannot name outcome_unknown: such a call is never tried again; leave it out",
+    { detail: { path: "$.options.retry_policy.codes" } },
+  );
+
 /** Throws `bad_request` that names the option. */
 export const checkTogether = (definition: ToolDefinition): void => {
   const { pin, service, retry, retry_policy: policy } = definition.options;
   if (pin === "strict" && service === "plain") throw plainCannotPin();
   refuseUnleased(definition);
   if (policy !== undefined && retry !== "safe") throw unsafeCannotRetry();
+  if (policy?.codes?.includes("outcome_unknown") === true) throw unknownIsNotRetried();
 };

@@ -50,7 +50,7 @@ export const ERROR_TABLE = {
   result_not_serializable: entry(
     422,
     "never",
-    "The result cannot be written as JSON text (NUL, lone surrogates, cycles, too deep).",
+    "The result cannot be written as JSON text (NUL, lone surrogates, cycles, too deep, an integer that a double does not keep).",
   ),
   error_not_serializable: entry(422, "never", "The error the tool gave cannot be written as JSON text."),
   invalid_status: entry(422, "never", "The result's status is not one of success, failed, canceled, timeout, partial."),

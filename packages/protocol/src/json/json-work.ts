@@ -31,7 +31,7 @@ interface Shape {
 }
 
 /** The place of the quote that ends the text beginning at `from`, or the end of everything. */
-const endOfText = (text: string, from: number): number => {
+export const endOfText = (text: string, from: number): number => {
   for (let end = text.indexOf('"', from); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end - 1;
     while (before >= from && text.charCodeAt(before) === BACKSLASH) before--;

@@ -67,6 +67,9 @@ const settleExact = (value: unknown, path: readonly JsonPathSegment[], levelsLef
   return value;
 };
 
+/** Some ten milliseconds to weigh. */
+const WEIGHED_AT_ONCE = 1024 * 1024;
+
 const AT = "in JSON at position ";
 
 /** Some messages of JSON.parse end with a position and quote nothing; the others quote the input and are not shown. */
@@ -92,6 +95,13 @@ const tooMuch = (excess: JsonExcess): ToolplaneError =>
         { detail: { max_shapes: MAX_JSON_SHAPES } },
       );
 
+/** Why a JSON text would take too long to read; undefined when it would not. */
+export const findExcess = (text: string): ToolplaneError | undefined => {
+  const scale = weighJson(text);
+  while (scale?.goOn(WEIGHED_AT_ONCE) === true);
+  return scale?.excess === undefined ? undefined : tooMuch(scale.excess);
+};
+
 const twice = (): ToolplaneError =>
   new ToolplaneError("bad_request", "the JSON names a member of an object twice: send it once");
 
@@ -100,10 +110,16 @@ export interface JsonReading extends JsonCaps {
   readonly namesOnce?: boolean;
   /** Refuses a key named `__proto__`, which is dropped otherwise, and reads a number beyond all range as the largest one. */
   readonly isExact?: boolean | undefined;
+  /** A further check of the text, which is valid JSON then; throws its refusal. */
+  readonly refuse?: ((text: string) => void) | undefined;
 }
 
 /** The steps of reading, in order; other work may run between two of them. Returns the tree. */
-function* readJson(text: string, caps: JsonReading, atOnce: number): Generator<undefined, JsonValue, undefined> {
+export function* readJson(
+  text: string,
+  caps: JsonReading,
+  atOnce: number = WEIGHED_AT_ONCE,
+): Generator<undefined, JsonValue, undefined> {
   const maxDepth = caps.maxDepth ?? MAX_JSON_DEPTH;
   const maxBytes = caps.maxBytes ?? MAX_JSON_BYTES;
   if (exceedsBytes(text, maxBytes)) {
@@ -126,6 +142,7 @@ function* readJson(text: string, caps: JsonReading, atOnce: number): Generator<u
   const members = settleTree(value, maxDepth, mayNameProto(text), maxDepth);
   yield;
   if (caps.namesOnce === true && namesTwice(text, members)) throw twice();
+  caps.refuse?.(text);
   return value;
 }
 
@@ -136,16 +153,13 @@ export const parseJsonStrict = (text: string, caps: JsonReading = {}): JsonValue
   return step.value;
 };
 
-/** Some ten milliseconds to weigh. */
-const WEIGHED_AT_ONCE = 1024 * 1024;
-
 /** The same for a long text: `breathe` lets other work run between two steps, and before the value is used. */
 export const parseJsonInTurns = async (
   text: string,
   breathe: () => Promise<unknown>,
   caps: JsonReading = {},
 ): Promise<JsonValue> => {
-  const reading = readJson(text, caps, WEIGHED_AT_ONCE);
+  const reading = readJson(text, caps);
   let step = reading.next();
   while (step.done !== true) {
     await breathe();

@@ -3,7 +3,7 @@ import { parseWritableCard } from "../cards/card.ts";
 import { createToolCallCard } from "../cards/tool-cards.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { parseCommandPayload } from "../payloads/command.ts";
-import { buildFailure, buildResult } from "./result-builder.ts";
+import { buildFailure, buildResult, draftResult } from "./result-builder.ts";
 import { buildValidationFailure, planFailureIdentity } from "./validation-failure.ts";
 
 const identity = { cardId: "r1", createdAt: "2026-01-02T03:04:05.000Z", projectId: "demo", authorId: "tool.text" };
@@ -188,4 +188,16 @@ describe("validation failure package", () => {
   test("[UTP-8.5-C6] lineage is the card's", () => {
     expect(package_({ card: call })?.card.metadata).toMatchObject(lineage);
   });
+});
+
+test("[UTP-8.8-C8] a failure that is reported with its error alone shows the error in its result too", () => {
+  const { content } = draftResult(
+    { ...context, mirrorError: true },
+    { status: "failed", error: { code: "odd", message: "no" } },
+  );
+  expect(content.result).toMatchObject({ error_code: "odd", error_message: "no", error: { code: "odd" } });
+  expect(draftResult(context, { status: "failed", result: { kept: 1 }, error: "no" }).content.result).toEqual({
+    kept: 1,
+  });
+  expect(draftResult(context, { status: "success" }).content.result).toBeNull();
 });

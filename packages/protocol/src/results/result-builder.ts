@@ -31,6 +31,8 @@ export interface ResultContext {
   readonly definitionHash?: string | undefined;
   readonly extra?: JsonObject | undefined;
   readonly source?: ErrorSource | undefined;
+  /** A failure without a result of its own shows its error there too (D-23); its secrets are out of it by then. */
+  readonly mirrorError?: boolean | undefined;
   readonly caps?: JsonCaps | undefined;
 }
 
@@ -104,7 +106,7 @@ const draft = (context: ResultContext, outcome: ResultOutcome, mirrorError: bool
 };
 
 export const draftResult = (context: ResultContext, outcome: ResultOutcome): ResultDraft =>
-  draft(context, outcome, false);
+  draft(context, outcome, context.mirrorError === true);
 
 /** A failure from an exception, an error object or a text; without a result of its own it shows the error there too. */
 export const draftFailure = (

@@ -23,6 +23,9 @@ const answerFields = {
 /** The answer to a call request: the contract of POST /calls. */
 export const callAnswerBody = z.strictObject(answerFields).meta({ id: "CallAnswer" });
 
+/** The answer to a retry: the new call, and the call that it repeats. */
+export const retriedCallBody = z.strictObject({ ...answerFields, retry_of: text }).meta({ id: "RetriedCall" });
+
 const refusedItem = z.strictObject({ error: errorOfItem });
 
 /** An item of a batch: its call, or why there is none. */

@@ -11,6 +11,7 @@ import {
   refuseUnstorable,
   ToolplaneError,
 } from "@toolplane/protocol";
+import { UnreadableJson } from "@toolplane/protocol/agents";
 import { z } from "zod";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import { checkMayCall } from "../http/agent-rights.ts";
@@ -158,6 +159,7 @@ export const makeCall = async (
 
 /** An item of a batch, not checked yet: a bad item is refused alone. */
 export const parseCall = (input: unknown): CallRequestBody => {
+  if (input instanceof UnreadableJson) throw input.error;
   refuseUnstorable(input, "the call");
   return parseWith(callRequestBody, input, "the call");
 };

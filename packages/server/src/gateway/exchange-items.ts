@@ -16,8 +16,10 @@ import {
   ToolplaneError,
   understandError,
 } from "@toolplane/protocol";
+import { UnreadableJson } from "@toolplane/protocol/agents";
 import { z } from "zod";
 import { type BodyOf, errorOfItem, text } from "../http/answers.ts";
+import type { BodyParts } from "../http/body-parts.ts";
 import { heartbeat, heartbeatBody, release, releasedBody } from "./lease-operations.ts";
 import { acceptedBody, parts, settle, settledShape } from "./result-operations.ts";
 import { plainText, type ServiceOperation, type ServiceRequest } from "./service-request.ts";
@@ -42,6 +44,8 @@ const items = z.array(z.unknown()).max(MAX_ITEMS).default([]);
 
 /** The lists of an exchange: their items are judged one by one. */
 export const itemLists = { results: items, heartbeats: items, releases: items, parts: items };
+
+export const itemParts: BodyParts = { are: "items", lists: ITEM_KINDS, results: "results" };
 
 const refused = z.strictObject({ tool_call_id: text.nullable(), error: errorOfItem });
 const answered = <Shape extends z.ZodRawShape>(body: z.ZodObject<Shape>) =>
@@ -79,6 +83,7 @@ type Envelope = Omit<ServiceRequest<unknown>, "toolCallId" | "body" | "leaseId">
 
 /** The item as a single request; throws the error with which that request would have been refused. */
 const questionOf = ({ kind, given }: Item, envelope: Envelope): ServiceRequest<never> => {
+  if (given instanceof UnreadableJson) throw given.error;
   const { operation, item } = KINDS[kind];
   if (operation.maxBytes < settle.maxBytes && exceedsBytes(JSON.stringify(given) ?? "", operation.maxBytes))
     throw tooLarge(operation.maxBytes);

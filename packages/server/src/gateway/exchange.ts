@@ -11,7 +11,7 @@ import { z } from "zod";
 import type { BodyOf } from "../http/answers.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { checkTarget, claimCalls, claimFields, giveBackCalls, MAX_CLAIM, waitSeconds } from "./claim-calls.ts";
-import { type ExchangedItems, exchangeItems, ITEM_KINDS, itemAnswers, itemLists } from "./exchange-items.ts";
+import { type ExchangedItems, exchangeItems, ITEM_KINDS, itemAnswers, itemLists, itemParts } from "./exchange-items.ts";
 import { commandShape } from "./lease-operations.ts";
 import { MAX_RESULT_BYTES } from "./result-operations.ts";
 import { operation, type ServiceRequest } from "./service-request.ts";
@@ -103,6 +103,7 @@ export const exchange = operation({
   maxBytes: MAX_RESULT_BYTES,
   // Each item is judged for itself.
   anyText: true,
+  parts: itemParts,
   body: natsExchangeBody,
   answers: { 200: exchangedBody },
   async run(request) {

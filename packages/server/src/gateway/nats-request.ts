@@ -24,6 +24,7 @@ import {
   violation,
 } from "@toolplane/protocol";
 import { checkServicePlace } from "@toolplane/protocol/agents";
+import { type BodyParts, parseBodyParts } from "../http/body-parts.ts";
 import { SERVICE_OPERATIONS } from "./service-operations.ts";
 import type { ServiceOperation, ServiceRequest } from "./service-request.ts";
 
@@ -77,13 +78,16 @@ export const mayAnswer = (reply: string, subject: string): boolean => {
   return reply.startsWith(`_INBOX_${actor}.`) || reply.startsWith(`_INBOX_${actor}__${project}.`);
 };
 
+const readJsonOf = (text: string, parts: BodyParts | undefined): unknown =>
+  parts === undefined ? parseJsonStrict(text, { namesOnce: true }) : parseBodyParts(text, parts);
+
 const bodyOf = (operation: GatewayOperation, text: string): unknown => {
-  const { body, maxBytes, anyText }: ServiceOperation = SERVICE_OPERATIONS[operation];
+  const { body, maxBytes, anyText, parts }: ServiceOperation = SERVICE_OPERATIONS[operation];
   if (exceedsBytes(text, maxBytes))
     throw new ToolplaneError("payload_too_large", `the body is larger than ${maxBytes} bytes`, {
       detail: { max_bytes: maxBytes },
     });
-  const given = text === "" ? {} : parseJsonStrict(text, { namesOnce: true });
+  const given = text === "" ? {} : readJsonOf(text, parts);
   if (anyText !== true && mayBeUnstorable(text)) refuseUnstorable(given, "the body");
   return parseWith(body, given, "the body");
 };

@@ -33,6 +33,7 @@ const settledBody = ({ toolResultCardId, status, idempotent, retryAt }: Settled)
 export const settle = operation({
   maxBytes: MAX_RESULT_BYTES,
   anyText: true,
+  parts: { are: "report" },
   body: z.strictObject({
     lease: plainText.optional(),
     status: z.unknown(),

@@ -8,6 +8,7 @@ import { HEADERS, type HeaderMap, isFilled, showName, ToolplaneError } from "@to
 import { checkCallIdentity } from "@toolplane/protocol/agents";
 import { z } from "zod";
 import { type Answers, anyObject, type BodyOf } from "../http/answers.ts";
+import type { BodyParts } from "../http/body-parts.ts";
 
 export type ServiceEngine = Pick<
   Engine,
@@ -55,6 +56,8 @@ export interface ServiceOperation {
   readonly maxBytes: number;
   /** Text that the database cannot store is let through: the engine decides what to do with it. */
   readonly anyText?: boolean;
+  /** Parts of the body that stand for themselves. */
+  readonly parts?: BodyParts;
   run(request: ServiceRequest<unknown>): Promise<ServiceAnswer>;
 }
 

@@ -5,14 +5,16 @@
 import { setImmediate as breathe } from "node:timers/promises";
 import {
   isToolplaneError,
-  type JsonValue,
+  type JsonReading,
   mayBeUnstorable,
-  parseJsonInTurns,
   parseJsonStrict,
+  readJson,
   refuseUnstorable,
   ToolplaneError,
 } from "@toolplane/protocol";
+import { refuseChangedIntegers } from "@toolplane/protocol/agents";
 import { readBytes } from "./body-bytes.ts";
+import { type BodyParts, parseBodyParts, readBodyParts } from "./body-parts.ts";
 
 /** One decoder for all: it keeps nothing between whole texts, and making one costs as much as decoding a small text. */
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
@@ -36,24 +38,35 @@ export interface BodyReading {
   readonly anyText?: boolean | undefined;
   /** Nothing of the body is dropped: see JsonReading. */
   readonly isExact?: boolean | undefined;
+  /** Parts that stand for themselves; a part that cannot be kept is an `UnreadableJson`. */
+  readonly parts?: BodyParts | undefined;
+  /** Integers that would be read as others are refused: they may be ids. */
+  readonly keepsIntegers?: boolean | undefined;
 }
 
 /** No byte cap here: the bytes were counted when the body was read. */
-const capsOf = ({ isExact }: BodyReading) => ({ maxBytes: Number.POSITIVE_INFINITY, namesOnce: true, isExact });
+const capsOf = ({ isExact, keepsIntegers }: BodyReading): JsonReading => ({
+  maxBytes: Number.POSITIVE_INFINITY,
+  namesOnce: true,
+  isExact,
+  refuse: keepsIntegers === true ? refuseChangedIntegers : undefined,
+});
 
 const ofTheBody = (error: unknown): unknown =>
   isToolplaneError(error)
     ? new ToolplaneError(error.code, error.message.replace(/^the (text|JSON) /, "the body "), { detail: error.detail })
     : error;
 
-const storable = (value: JsonValue, text: string, { anyText = false }: BodyReading): JsonValue => {
+const storable = (value: unknown, text: string, { anyText = false }: BodyReading): unknown => {
   if (!anyText && mayBeUnstorable(text)) refuseUnstorable(value, "the body");
   return value;
 };
 
-const parseNow = (text: string, reading: BodyReading): JsonValue => {
+const parseNow = (text: string, reading: BodyReading): unknown => {
+  const { parts } = reading;
   try {
-    return storable(parseJsonStrict(text, capsOf(reading)), text, reading);
+    const value = parts === undefined ? parseJsonStrict(text, capsOf(reading)) : parseBodyParts(text, parts);
+    return storable(value, text, reading);
   } catch (error) {
     throw ofTheBody(error);
   }
@@ -61,10 +74,21 @@ const parseNow = (text: string, reading: BodyReading): JsonValue => {
 
 let before: Promise<unknown> = Promise.resolve();
 
-const parseInTurn = (text: string, reading: BodyReading): Promise<JsonValue> => {
+/** Other work runs between two steps, and before the value is used. */
+const inSteps = async <Value>(steps: Generator<undefined, Value, undefined>): Promise<Value> => {
+  let step = steps.next();
+  while (step.done !== true) {
+    await breathe();
+    step = steps.next();
+  }
+  return step.value;
+};
+
+const parseInTurn = (text: string, reading: BodyReading): Promise<unknown> => {
+  const { parts } = reading;
   const mine = before
     .then(() => breathe())
-    .then(() => parseJsonInTurns(text, breathe, capsOf(reading)))
+    .then(() => inSteps<unknown>(parts === undefined ? readJson(text, capsOf(reading)) : readBodyParts(text, parts)))
     .then((value) => storable(value, text, reading))
     .catch((error: unknown) => {
       throw ofTheBody(error);
@@ -74,7 +98,7 @@ const parseInTurn = (text: string, reading: BodyReading): Promise<JsonValue> => 
 };
 
 /** The JSON of a body; errors name the body. */
-export const parseBody = (text: string, reading: BodyReading = {}): JsonValue | Promise<JsonValue> => {
+export const parseBody = (text: string, reading: BodyReading = {}): unknown => {
   if (text.length > LARGE_TEXT) return parseInTurn(text, reading);
   if (text.trim() === "") throw new ToolplaneError("bad_request", "the body is empty: send JSON");
   return parseNow(text, reading);

@@ -19,6 +19,7 @@ import type { PlaneProcesses } from "../up/plane-processes.ts";
 import type { WebhookDoor } from "../webhooks/webhook-door.ts";
 import type { Answers, BodyOf } from "./answers.ts";
 import type { BodyShare } from "./body-budget.ts";
+import type { BodyParts } from "./body-parts.ts";
 import type { Own } from "./own.ts";
 import type { Readers } from "./readers.ts";
 
@@ -99,6 +100,10 @@ export interface Route {
   readonly anyText?: boolean | undefined;
   /** Every key of the body means something: `__proto__` is refused by name, and a number beyond all range by its bound. */
   readonly isExact?: boolean | undefined;
+  /** Parts of the body that stand for themselves: one that cannot be kept comes as an `UnreadableJson`. */
+  readonly parts?: BodyParts | undefined;
+  /** An integer that would be read as another one is refused. */
+  readonly keepsIntegers?: boolean | undefined;
   /** What calls are made of, or a route that stands in line by itself (`inLine`): it needs no place to be worked on (request-places.ts). */
   readonly isHot?: boolean | undefined;
   handle(call: RouteCall<unknown, unknown>): Promise<Response> | Response;

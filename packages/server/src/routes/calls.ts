@@ -16,6 +16,7 @@ import {
   callDetail,
   callDetailBody,
   resultCards,
+  retriedCallBody,
 } from "../calls/call-body.ts";
 import {
   type Asked,
@@ -119,10 +120,11 @@ const answerAsTheySettle = (call: BatchCall): Response => {
   const held = call.holdBody();
   const gone = new AbortController();
   const signal = AbortSignal.any([waiting, watch.ended, gone.signal]);
+  const items = makeItems(call, signal);
   const body = streamBatch({
     engine,
     projectId: call.params.project ?? "",
-    items: makeItems(call, signal),
+    items,
     tokenEnded: watch.ended,
     heardGone: () => gone.abort(),
     slowMs: batchReaders.limits.slowMs,
@@ -130,7 +132,8 @@ const answerAsTheySettle = (call: BatchCall): Response => {
     ended: () => {
       place[Symbol.dispose]();
       watch[Symbol.dispose]();
-      held[Symbol.dispose]();
+      // A reader may go before its calls are written, and their arguments live until then.
+      void Promise.all(items).finally(() => held[Symbol.dispose]());
     },
   });
   return context.body(body, 200, { "Content-Type": NDJSON });
@@ -202,6 +205,7 @@ export const callRoutes: readonly Route[] = [
     answers: MADE,
     body: callRequestBody,
     maxBytes: LARGE_BODY_BYTES,
+    keepsIntegers: true,
     handle: async (call) => {
       const { headers } = call.context.req.raw;
       const body = keyOf(call.body, headers);
@@ -221,6 +225,7 @@ export const callRoutes: readonly Route[] = [
     body: z.array(z.unknown()).min(1).max(MAX_BATCH),
     maxBytes: MAX_BATCH_BYTES,
     anyText: true,
+    parts: { are: "requests", maxBytes: LARGE_BODY_BYTES },
     handle: async (call) => {
       const projectId = call.params.project ?? "";
       // What is wrong for all items refuses the batch; channel and agent are checked per item.
@@ -357,7 +362,7 @@ export const callRoutes: readonly Route[] = [
     gives: "work",
     summary: "Makes a new call with the arguments that its caller once sent.",
     headers: { "Idempotency-Key": "Asked twice with it, the new call is the same." },
-    answers: MADE,
+    answers: { 200: retriedCallBody, 202: retriedCallBody },
     body: z.strictObject({ wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional() }),
     handle: async (call) => {
       const { projectId, toolCallId } = keyFrom(call.params);
@@ -368,7 +373,9 @@ export const callRoutes: readonly Route[] = [
       const fresh = { projectId, toolCallId: made.toolCallId };
       if (call.body.wait_seconds !== undefined)
         await call.engine.calls.wait(fresh, call.body.wait_seconds * 1000, call.signal);
-      return answer(call, await call.engine.calls.get(fresh));
+      const view = await call.engine.calls.get(fresh);
+      const card = (await resultCards(call.engine, projectId, [view])).get(view.resultCardId ?? "");
+      return call.reply(isSettled(view.status) ? 200 : 202, { ...callAnswer(view, card), retry_of: toolCallId });
     },
   }),
 ];

@@ -76,6 +76,8 @@ const claimOf = (
   return { engine, projectId, target, holder, max, waitMs, definitions, signal: call.signal };
 };
 
+const readingOf = ({ maxBytes, anyText, parts }: ServiceOperation) => ({ maxBytes, anyText, parts });
+
 /** A route that asks for one operation on one call. */
 const onCall = (method: Method, verb: string, summary: string, operation: ServiceOperation): Route =>
   route({
@@ -85,7 +87,7 @@ const onCall = (method: Method, verb: string, summary: string, operation: Servic
     gives: "served",
     summary,
     answers: operation.answers,
-    ...(method === "GET" ? {} : { body: operation.body, maxBytes: operation.maxBytes, anyText: operation.anyText }),
+    ...(method === "GET" ? {} : { body: operation.body, ...readingOf(operation) }),
     handle: async (call) => answer(call.context, await operation.run({ ...requestOf(call), body: call.body ?? {} })),
   });
 
@@ -117,8 +119,7 @@ export const serviceRoutes: readonly Route[] = [
     summary: "Results, heartbeats, releases and parts of a tool service, and its request for work, in one.",
     answers: { 200: exchangedBody },
     body: exchangeBody,
-    maxBytes: SERVICE_OPERATIONS.exchange.maxBytes,
-    anyText: SERVICE_OPERATIONS.exchange.anyText,
+    ...readingOf(SERVICE_OPERATIONS.exchange),
     handle: async (call) => {
       const { body, log } = call;
       const asked = { ...requestOf(call), body };
@@ -150,8 +151,8 @@ export const serviceRoutes: readonly Route[] = [
     headers: { "CG-Lease": "The lease of a leased call." },
     answers: SERVICE_OPERATIONS.put_card.answers,
     body: SERVICE_OPERATIONS.put_card.body,
-    maxBytes: SERVICE_OPERATIONS.put_card.maxBytes,
-    anyText: SERVICE_OPERATIONS.put_card.anyText,
+    ...readingOf(SERVICE_OPERATIONS.put_card),
+    keepsIntegers: true,
     handle: async (call) => {
       const toolCallId = call.body.tool_call_id;
       if (typeof toolCallId !== "string" || toolCallId === "")
