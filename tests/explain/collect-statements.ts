@@ -23,13 +23,15 @@ const ALL_WRITES = new Proxy({}, { get: () => [{}] }) as Parameters<typeof write
 
 /** Statements that are chosen or put together by the rows they get. */
 const chosenStatements = (): readonly FoundStatement[] => [
-  ...[
-    { inboxId: null, sessionState: null },
-    { inboxId: "inbox_1", sessionState: null },
-  ].map((row) => ({
-    ...settlementOf([row as SettleRow], "v1r4")[0],
-    file: "calls/settle.sql.ts",
-  })),
+  ...(["report", "cancel"] as const)
+    .flatMap((mode) => [
+      { mode, inboxId: null, sessionState: null },
+      { mode, inboxId: "inbox_1", sessionState: null },
+    ])
+    .map((row) => ({
+      ...settlementOf([row as SettleRow], "v1r4")[0],
+      file: "calls/settle.sql.ts",
+    })),
   ...[false, true].flatMap((external) => {
     const made = writeStatement(ALL_WRITES, external);
     return made === undefined ? [] : [{ ...made.statement, file: "turns/write-turns.sql.ts" }];

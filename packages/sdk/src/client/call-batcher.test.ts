@@ -117,6 +117,18 @@ describe("calls on their way", () => {
     await failed;
   });
 
+  test("[API-6-C3] large calls that wait are not sent again: gathered, they would be as many requests as before", async () => {
+    const { sent, ask } = createWorld();
+    for (let n = 0; n < 40; n += 1) {
+      void ask(`large-${n}`, undefined, 600_000).catch(() => undefined);
+      await settle();
+      sent.at(-1)?.begin();
+      await settle();
+    }
+    expect(sent).toHaveLength(40);
+    expect(sent.filter(({ signal }) => signal.aborted)).toEqual([]);
+  });
+
   test("a request is bounded in bytes and in items", async () => {
     const { sent, ask } = createWorld();
     for (let n = 0; n < 3; n += 1) void ask(`large-${n}`, undefined, 600_000).catch(() => undefined);

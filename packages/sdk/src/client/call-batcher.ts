@@ -37,6 +37,8 @@ const MAX_ON_THEIR_WAY = 2;
 /** How many requests may wait for answers; beyond that, requests with few open calls are gathered (CB4). */
 const MAX_OPEN = 16;
 const GATHER_ITEMS = 16;
+/** Calls are sent again only when many fit into one request: larger ones would be as many requests as before, and be gathered again without end. */
+const GATHER_CHARS = MAX_CHARS / MAX_OPEN;
 /** The longest wait the API takes is 300 seconds. */
 const MAX_WAIT_SECONDS = 120;
 /** More than the largest result the plane stores. */
@@ -101,11 +103,13 @@ export const createCallBatcher = ({ send, sendOne, now, lost }: BatcherOptions):
     return queue.splice(0, count);
   };
 
+  const charsOf = ({ open }: Batch): number => [...open.values()].reduce((sum, { text }) => sum + text.length, 0);
+
   /** CB4. */
   const gather = (): void => {
     if (batches.size < MAX_OPEN) return;
     for (const batch of batches) {
-      if (batch.onItsWay || batch.open.size > GATHER_ITEMS) continue;
+      if (batch.onItsWay || batch.open.size > GATHER_ITEMS || charsOf(batch) > GATHER_CHARS) continue;
       queue.push(...batch.open.values());
       batch.open.clear();
       batch.stop.abort();

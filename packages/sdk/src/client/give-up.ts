@@ -17,17 +17,18 @@ export interface Tried {
 
 type Wanted = Pick<CallAsk, "toolName" | "key" | "agentId">;
 
-/** A server that is there answers in milliseconds. */
+/** How long a call is looked for: longer where it shall be canceled, because a busy plane may have it in a queue. */
 const FIND_MS = 1_000;
+const FIND_TO_CANCEL_MS = 5_000;
 /** A request that left before the abort may still be on its way. */
 const FIND_PAUSE_MS: Backoff = { first: 20, longest: 320 };
 
 /** The id, undefined when the plane has no such call; throws when the plane does not say. */
-const findCall = async ({ way, clock, insist }: Means, wanted: Wanted): Promise<string | undefined> => {
-  const untilMs = clock.now() + FIND_MS;
+const findCall = async ({ way, clock, insist }: Means, wanted: Wanted, forMs: number): Promise<string | undefined> => {
+  const untilMs = clock.now() + forMs;
   const late = new AbortController();
   const over = new AbortController();
-  void clock.sleep(FIND_MS, over.signal).then(() => late.abort());
+  void clock.sleep(forMs, over.signal).then(() => late.abort());
   try {
     for (let tries = 1; ; tries += 1) {
       const callId = await insist(untilMs, late.signal, () => way.findCall(wanted, late.signal));
@@ -68,10 +69,10 @@ export const planGivenUp = async (
   { cancel, cause }: { readonly cancel: boolean; readonly cause: unknown },
 ): Promise<ToolplaneError> => {
   if (!isSent) return givenUp(cause);
-  if (!cancel) return givenUp(cause, known ?? (await findCall(means, wanted).catch(() => undefined)));
+  if (!cancel) return givenUp(cause, known ?? (await findCall(means, wanted, FIND_MS).catch(() => undefined)));
   let callId = known;
   try {
-    callId ??= await findCall(means, wanted);
+    callId ??= await findCall(means, wanted, FIND_TO_CANCEL_MS);
   } catch (error) {
     return unknown("the plane did not say whether there is a call with its key", wanted, undefined, error);
   }
