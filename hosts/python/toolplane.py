@@ -1351,6 +1351,8 @@ def result_of(call: Dict[str, Any]) -> Any:
 
 # Nothing was sent: no server listens at the address.
 NOBODY_THERE = (ConnectionRefusedError, socket.gaierror)
+# What TLS says of a peer that answers in plain text.
+NO_TLS = ("WRONG_VERSION_NUMBER", "PACKET_LENGTH_TOO_LONG", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")
 
 
 def seconds_of(wait: Any) -> float:
@@ -1378,7 +1380,7 @@ class Plane:
         if isinstance(cause, ssl.SSLCertVerificationError):
             why = f"the certificate of {url} is not accepted: {cause.verify_message}"
             return ToolplaneError("upstream_unavailable", why), False
-        if isinstance(cause, ssl.SSLError):
+        if isinstance(cause, ssl.SSLError) and cause.reason in NO_TLS:  # others pass: a handshake is cut off while a server restarts
             why = f"{url} does not speak TLS; write http:// if the server has no certificate"
             return ToolplaneError("upstream_unavailable", why), False
         if isinstance(cause, NOBODY_THERE):

@@ -153,10 +153,10 @@ export const personTests = (shared: () => ConsoleStack): void => {
       await whole.fill('{"amount": 1, "amount": 2}');
       await named("button", "Call it").click();
       await shown(/names a member of an object twice: send it once/);
-      await whole.fill('{"amount": 12345678901234567890}');
+      await whole.fill('{"amount": 1.50}');
       const sent = page.waitForRequest((request) => request.method() === "POST");
       await named("button", "Call it").click();
-      expect((await sent).postData()).toBe('{"tool_name":"typed","arguments":{"amount": 12345678901234567890}}');
+      expect((await sent).postData()).toBe('{"tool_name":"typed","arguments":{"amount": 1.50}}');
       await page.getByText("It was not called yet.").waitFor({ state: "detached" });
       await page.unroute("**/projects/demo/events*");
     });

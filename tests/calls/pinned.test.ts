@@ -1,7 +1,7 @@
 // Rolling out a tool: calls that are pinned to a definition, and services that run different ones. One engine for all.
 
 import type { LeasedCall } from "@toolplane/engine";
-import { countStatements, startTestEngine, type TestEngine, toolUpload, until } from "@toolplane/testkit";
+import { countStatements, eventually, startTestEngine, type TestEngine, toolUpload, until } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const WAIT_MS = 60_000;
@@ -180,8 +180,12 @@ test("[ENG-pin-2] calls go first to a service of their definition, and fall back
 test("[ENG-pin-3] a service without a pinned tool is served by the same statements, named definitions or not", async () => {
   const target = "h";
   const hash = await register({ name: "h_tool", target });
-  // What the registry says about the hash is read once.
-  await claim(target, [hash]);
+  // What the registry says about the hash is read once, after the bell of its registration has come.
+  await eventually(async () => {
+    const counted = countStatements([t.engine]);
+    await claim(target, [hash]);
+    return !counted.names().includes("tools.find-pins");
+  });
   for (const definitions of [undefined, [hash]]) {
     await ask("h_tool");
     const counted = countStatements([t.engine]);

@@ -106,7 +106,7 @@ describe.each(CUT_MOMENTS)("a request that is %s", (moment: CutMoment) => {
   test("[CRASH-4] cancel: whoever asked is told that it is canceled, and whoever asks again that it was", async () => {
     await using room = await openRoom();
     const { toolCallId } = await dispatch(room.engine, "a");
-    const cut = room.proxy.cut({ statement: "calls.settle-direct", moment });
+    const cut = room.proxy.cut({ statement: "calls.end-direct", moment });
     const key = { projectId: CRASH_PROJECT, toolCallId };
     expect(await room.engine.calls.cancel(key)).toEqual({ canceled: true, status: "canceled" });
     await cut;

@@ -146,3 +146,16 @@ test("two integers that a double does not tell apart are not the same call", asy
   });
   expect((await ask("9007199254740992.0")).status).toBe(202);
 });
+
+test.each([
+  ["a batch", BATCH, `[${"1e999,".repeat(20_000)}1]`, 400, "bad_request"],
+  ["a long batch", BATCH, `[${"1e999,".repeat(400_000)}1]`, 413, "payload_too_large"],
+  ["an exchange", EXCHANGE, keys(120_000), 413, "payload_too_large"],
+] as const)(
+  "[API-batch-stream] %s with far too many parts is refused as a whole",
+  async (_name, path, text, code, word) => {
+    await using http = await startHttpStack();
+    const { status, body } = await http.send("POST", path, text);
+    expect([status, body.error.code, body.items]).toEqual([code, word, undefined]);
+  },
+);

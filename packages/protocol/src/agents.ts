@@ -1,5 +1,5 @@
 // @toolplane/protocol/agents: what only turns need - events, streams, transcripts, deliverables, replay - and what a server needs
-// to judge a report: its check, and the parts of a body.
+// to judge a report: its check, the parts of a body, and the words about what is wrong with it.
 
 export {
   createFallbackDeliverable,
@@ -41,9 +41,11 @@ export {
   withChildSpan,
   withTraceTransport,
 } from "./context/transport-evolve.ts";
+export { withoutTypeBounds } from "./errors/schema-issue.ts";
 export { checkCallIdentity, checkCallTrace, checkServicePlace } from "./headers/call-identity.ts";
 export { type CallerIdentity, checkCallerIdentity, saidDepthError } from "./headers/caller-identity.ts";
 export { replay } from "./headers/replay.ts";
+export { keepAll } from "./json/exact-json.ts";
 export { sliceList, sliceObject } from "./json/json-slices.ts";
 export { refuseChangedIntegers } from "./json/kept-integers.ts";
 export { findExcess } from "./json/parse-json.ts";

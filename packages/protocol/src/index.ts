@@ -47,7 +47,7 @@ export {
 } from "./errors/error-table.ts";
 export { didYouMean, nearest } from "./errors/nearest.ts";
 export { parseWith } from "./errors/parse-with.ts";
-export { describeSchemaIssue, withoutTypeBounds } from "./errors/schema-issue.ts";
+export { describeSchemaIssue } from "./errors/schema-issue.ts";
 export { showName } from "./errors/show-name.ts";
 export {
   badRequest,

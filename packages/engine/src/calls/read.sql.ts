@@ -52,6 +52,16 @@ export const READ_PIN: Statement = {
   text: "select pin from state.live_calls where project_id = $1 and tool_call_id = $2",
 };
 
+/** Of live calls that are pinned. */
+export const READ_PINS: Statement = {
+  name: "calls.read-pins",
+  text: `
+select i.ord::int as ord, c.pin
+  from ${keys.from}
+  join state.live_calls c on c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id
+ where c.pin is not null`,
+};
+
 const OPEN = "array['queued', 'running', 'awaiting_approval']";
 
 // Not "null or less": the planner cannot use the index for it, and a page far down was read from the newest row on.

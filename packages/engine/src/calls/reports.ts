@@ -111,7 +111,7 @@ export const createReports = (deps: ReportDeps): Reports => {
         tool_result_card_id: card.card_id,
       };
       check(facts, card, { projectId, toolCallId: facts.toolCallId, actorId, payload });
-      const changed = await findChanged(deps, facts, written.metadata.definition_hash);
+      const [changed] = await findChanged(deps, [{ facts, hash: written.metadata.definition_hash }]);
       if (changed !== undefined) throw changed;
       const body = cardText(card, deps.caps);
       const hash = deps.sha256(body);

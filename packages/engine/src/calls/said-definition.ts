@@ -8,7 +8,7 @@ import { bindNamed, FIND_VERSIONS_BY_HASH, type NamedDefinition } from "../regis
 import type { Queryer } from "../sql/database.ts";
 import type { CallFacts } from "./call.ts";
 import type { Settlement } from "./plan-settlement.ts";
-import { READ_PIN } from "./read.sql.ts";
+import { bindKeys, READ_PINS } from "./read.sql.ts";
 import type { RunnablePins } from "./runnable-pins.ts";
 import { EVERY_DEFINITION } from "./served-versions.ts";
 
@@ -24,26 +24,40 @@ export interface SaidDeps {
   readonly runnablePins: Pick<RunnablePins, "find">;
 }
 
-/** Why the call takes no result of this version; undefined when it does, or when it has settled. */
+interface Claimed {
+  readonly facts: CallFacts;
+  /** Whatever the service says. */
+  readonly hash: unknown;
+}
+
+/** Why calls take no result of these versions; undefined for one that does, or that has settled. One statement for all, and only if some differ. */
 export const findChanged = async (
   { db, runnablePins }: SaidDeps,
-  { projectId, toolCallId, definitionHash }: CallFacts,
-  hash: unknown,
-): Promise<ToolplaneError | undefined> => {
-  if (typeof hash !== "string" || hash === definitionHash) return undefined;
-  const [row] = await db.query<{ pin: string | null }>(READ_PIN, [projectId, toolCallId]);
-  const pinned = row?.pin ?? undefined;
-  // The word for every definition is for claims; it is no version.
-  if (
-    pinned === undefined ||
-    (hash !== EVERY_DEFINITION && (await runnablePins.find(projectId, [hash])).split(",").includes(pinned))
-  )
-    return undefined;
-  return new ToolplaneError(
-    "definition_changed",
-    `call ${toolCallId} is pinned to another definition than the one that its result was made under`,
-    { detail: { pinned, served: hash } },
+  said: readonly (Claimed | undefined)[],
+): Promise<readonly (ToolplaneError | undefined)[]> => {
+  const none: readonly undefined[] = said.map(() => undefined);
+  const others = said.flatMap((item, index) =>
+    item === undefined || typeof item.hash !== "string" || item.hash === item.facts.definitionHash
+      ? []
+      : [{ facts: item.facts, hash: item.hash, index }],
   );
+  if (others.length === 0) return none;
+  const rows = await db.query<{ ord: number; pin: string }>(READ_PINS, bindKeys(others.map(({ facts }) => facts)));
+  const changed: (ToolplaneError | undefined)[] = [...none];
+  for (const { ord, pin } of rows) {
+    const other = others[ord - 1];
+    if (other === undefined) continue;
+    const { facts, hash, index } = other;
+    // The word for every definition is for claims; it is no version.
+    if (hash !== EVERY_DEFINITION && (await runnablePins.find(facts.projectId, [hash])).split(",").includes(pin))
+      continue;
+    changed[index] = new ToolplaneError(
+      "definition_changed",
+      `call ${facts.toolCallId} is pinned to another definition than the one that its result was made under`,
+      { detail: { pinned: pin, served: hash } },
+    );
+  }
+  return changed;
 };
 
 const isPossible = (hash: string): boolean => hash.length === LENGTH_OF_HASH && isStorable(hash);

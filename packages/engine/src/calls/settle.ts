@@ -230,24 +230,23 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
     );
   };
 
-  const changedDefinition = async (
-    request: SettleRequest | undefined,
-    facts: CallFacts | undefined,
-  ): Promise<ToolplaneError | undefined> => {
-    if (request === undefined || facts === undefined || !("given" in request.outcome)) return undefined;
-    const { definitionHash } = request.outcome.given;
-    // Most results name the call's own version, or none.
-    if (definitionHash === undefined || definitionHash === facts.definitionHash) return undefined;
-    return refusalOf(request, facts) ?? findChanged(deps, facts, definitionHash);
-  };
+  /** What a result says of its definition, unless it is refused anyhow. */
+  const claimedOf = (request: SettleRequest, facts: CallFacts | undefined) =>
+    facts === undefined || !("given" in request.outcome) || refusalOf(request, facts) !== undefined
+      ? undefined
+      : { facts, hash: request.outcome.given.definitionHash };
 
   const flush = async (asked: readonly SettleRequest[]): Promise<readonly (Settled | Error)[]> => {
     await faults.at("settle:before-read");
     const facts = await deps.facts.recall(asked);
     const requests = await withTrueDefinitions(db, asked, facts);
+    const changed = await findChanged(
+      deps,
+      asked.map((request, index) => claimedOf(request, facts[index])),
+    );
     const plans: (Planned | ToolplaneError)[] = [];
     for (const [index, request] of requests.entries()) {
-      const planned = (await changedDefinition(asked[index], facts[index])) ?? plan(request, facts[index]);
+      const planned = changed[index] ?? plan(request, facts[index]);
       plans.push(planned);
       // Planning a large result takes tens of milliseconds: other work runs before the next one.
       if (!(planned instanceof Error) && (planned.row.cardBody?.length ?? 0) > LARGE_CARD) await breathe();

@@ -61,7 +61,8 @@ select exists (select from picked) as more`,
 /**
  * Queued calls of which no process would send a command: they were made or offered again while the database carried commands, so the
  * only time at which the watchdog looks at them is their deadline. They are due as soon as they may be started, and the watchdog
- * publishes their commands. A plain service gets a command once: only a call that had none is due. $1 how many.
+ * publishes their commands. A call whose command was sent and will not be sent again before its deadline looks the same; it is sent once more,
+ * which a service that leases does not notice. A plain service gets a command once: only a call that had none is due. $1 how many.
  */
 export const MAKE_UNSENT_DUE: Statement = {
   name: "carrier_make_unsent_due",
@@ -75,5 +76,5 @@ due as (
   update state.live_calls c set due_at = greatest(c.available_at, now())
     from picked p
    where c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id)
-select exists (select from picked) as more`,
+select (select count(*) from picked) >= $1 as more`,
 };

@@ -8,8 +8,8 @@
 //   LQ4. A transaction that does not end gives an error: the change stands, and is not confirmed. The same change again waits again.
 
 import { ToolplaneError } from "@toolplane/protocol";
-import type { Clock } from "../ports/clock.ts";
-import type { Database, Statement } from "../sql/database.ts";
+import type { Ground } from "../ports/ground.ts";
+import type { Statement } from "../sql/database.ts";
 import { GATE_CALLS, GATE_PROJECT_CALLS, READ_CALL_WRITERS, type WriterRow } from "./late-calls.sql.ts";
 import { HOLD_PAUSED } from "./tools.sql.ts";
 import { withProject } from "./with-project.ts";
@@ -35,7 +35,7 @@ const notConfirmed = (): ToolplaneError =>
     `the change is stored, but a transaction that writes calls has not ended for ${GIVE_UP_MS / 1_000} s, and what it writes may not follow the change; send the change again`,
   );
 
-export const createLateCalls = ({ db, clock }: { readonly db: Database; readonly clock: Clock }): LateCalls => {
+export const createLateCalls = ({ db, clock, doorbell }: Pick<Ground, "db" | "clock" | "doorbell">): LateCalls => {
   const waitForWriters = async (): Promise<void> => {
     const read = async (known: readonly string[] | null): Promise<readonly string[]> =>
       (await db.query<WriterRow>(READ_CALL_WRITERS, [known])).map(({ writer }) => writer);
@@ -49,6 +49,9 @@ export const createLateCalls = ({ db, clock }: { readonly db: Database; readonly
   };
 
   const catchUp = async (projectId: string, statement: Statement, values: readonly unknown[]): Promise<void> => {
+    // The change is stored: other processes shall hear of it now, whether or not it is confirmed in the end.
+    doorbell.ring("registry");
+    doorbell.ring("sessions");
     await waitForWriters();
     await withProject(db, projectId, (tx) => tx.query(statement, values));
   };

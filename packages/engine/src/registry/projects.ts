@@ -108,7 +108,7 @@ const toProject = (row: ProjectRow): RegisteredProject => ({
 export const createProjects = (options: ProjectsOptions): Projects => {
   const { db, doorbell, ids, tools, bundledTarget = DEFAULT_BUNDLED_TARGET, bundledTools = [] } = options;
   const { clock = systemClock } = options;
-  const late = createLateCalls({ db, clock });
+  const late = createLateCalls({ db, clock, doorbell });
   const seeds: readonly JsonObject[] = [
     ...bootstrapTools({ version: PROTOCOL_VERSION, bundledTarget }),
     ...bundledTools,

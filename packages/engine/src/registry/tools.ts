@@ -170,7 +170,7 @@ const actOf = (projectId: string, result: ToolUpsertResult, source: string | und
 });
 
 export const createTools = ({ db, doorbell, schemas, sha256, ...rest }: ToolsOptions): Tools => {
-  const late = createLateCalls({ db, clock: rest.clock ?? systemClock });
+  const late = createLateCalls({ db, clock: rest.clock ?? systemClock, doorbell });
 
   /** Why every call of it would fail, or an option of it do nothing. */
   const judge = async (projectId: string, definition: ToolDefinition): Promise<ToolplaneError | undefined> => {

@@ -147,12 +147,12 @@ const postpones = inputOf({
   seconds: given<number>("double precision"),
 });
 
-/** Nothing to do yet: look again later, or when the queue deadline comes if it is still to come. */
+/** Nothing to do yet: look again later, or when the queue deadline of a waiting call comes if it is still to come. */
 export const POSTPONE: Statement = {
   name: "watchdog.postpone",
   text: `
 update state.live_calls c
-   set due_at = least(case when c.queue_deadline > now() then c.queue_deadline end, now() + make_interval(secs => i.seconds))
+   set due_at = least(case when c.status <> 'running' and c.queue_deadline > now() then c.queue_deadline end, now() + make_interval(secs => i.seconds))
   from ${postpones.from}
  where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id`,
 };

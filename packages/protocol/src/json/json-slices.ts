@@ -1,5 +1,6 @@
 // The parts of a JSON text, as texts: the items of a list, the members of an object. A part that cannot be read does not concern the
-// others then. The parts themselves need not be JSON; their reader checks that. A text whose parts cannot be told apart has none.
+// others then. The parts themselves need not be JSON; their reader checks that. A text whose parts cannot be told apart has none, and one
+// with more parts than its reader would take is not cut up.
 
 import { endOfText } from "./json-work.ts";
 
@@ -64,17 +65,18 @@ const readParts = (text: string, open: number, close: number, read: (at: number)
 };
 
 const partOf = (text: string, from: number, end: number): string | undefined => {
-  const part = text.slice(from, end).trimEnd();
-  return part === "" ? undefined : part;
+  let last = end;
+  while (last > from && isBlank(text.charCodeAt(last - 1))) last--;
+  return last === from ? undefined : text.slice(from, last);
 };
 
-/** The items of a list; undefined when the text is no list. */
-export const sliceList = (text: string): readonly string[] | undefined => {
+/** The items of a list; undefined when the text is no list, or has more than `most`. */
+export const sliceList = (text: string, most: number): readonly string[] | undefined => {
   const items: string[] = [];
   const isList = readParts(text, OPEN_LIST, CLOSE_LIST, (at) => {
     const end = endOfValue(text, at);
     const part = partOf(text, at, end);
-    if (part === undefined) return undefined;
+    if (part === undefined || items.length === most) return undefined;
     items.push(part);
     return end;
   });
@@ -87,8 +89,8 @@ interface MemberSlice {
   readonly value: string;
 }
 
-/** The members of an object, in their order; undefined when the text is no object. */
-export const sliceObject = (text: string): readonly MemberSlice[] | undefined => {
+/** The members of an object, in their order; undefined when the text is no object, or has more than `most`. */
+export const sliceObject = (text: string, most: number): readonly MemberSlice[] | undefined => {
   const members: MemberSlice[] = [];
   const isObject = readParts(text, OPEN_OBJECT, CLOSE_OBJECT, (at) => {
     if (text.charCodeAt(at) !== QUOTE) return undefined;
@@ -98,7 +100,7 @@ export const sliceObject = (text: string): readonly MemberSlice[] | undefined =>
     const from = afterBlanks(text, colon + 1);
     const end = endOfValue(text, from);
     const value = partOf(text, from, end);
-    if (value === undefined) return undefined;
+    if (value === undefined || members.length === most) return undefined;
     members.push({ name: text.slice(at, endOfName), value });
     return end;
   });

@@ -7,7 +7,6 @@
 // PN4. What would take too long to read (json-work.ts) is `payload_too_large`, before anything is built of it.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
-import { formatJsonPath, type JsonPathSegment } from "./json-path.ts";
 import { exceedsBytes, type JsonCaps, type JsonValue, MAX_JSON_BYTES, MAX_JSON_DEPTH } from "./json-value.ts";
 import { type JsonExcess, MAX_JSON_SHAPES, MAX_JSON_VALUES, namesTwice, weighJson } from "./json-work.ts";
 
@@ -45,26 +44,6 @@ const settleTree = (value: unknown, levelsLeft: number, dropProto: boolean, maxD
   for (const key in value)
     members += 1 + settleTree((value as Record<string, unknown>)[key], levelsLeft - 1, dropProto, maxDepth);
   return members;
-};
-
-/**
- * For a text whose every key means something (`isExact`): `__proto__` is refused by its place. A number beyond all range becomes the largest
- * one there is, in place: whoever checks the value refuses it and names the bound.
- */
-const settleExact = (value: unknown, path: readonly JsonPathSegment[], levelsLeft: number): unknown => {
-  if (typeof value === "number") return Math.max(Math.min(value, Number.MAX_VALUE), -Number.MAX_VALUE);
-  // The caps speak of what is deeper.
-  if (typeof value !== "object" || value === null || levelsLeft === 0) return value;
-  if (Object.hasOwn(value, "__proto__"))
-    throw new ToolplaneError(
-      "bad_request",
-      `the JSON is not valid: unknown key "__proto__" at ${formatJsonPath(path)}`,
-    );
-  for (const [key, item] of Object.entries(value)) {
-    const place = Array.isArray(value) ? Number(key) : key;
-    (value as Record<string, unknown>)[key] = settleExact(item, [...path, place], levelsLeft - 1);
-  }
-  return value;
 };
 
 /** Some ten milliseconds to weigh. */
@@ -108,8 +87,8 @@ const twice = (): ToolplaneError =>
 export interface JsonReading extends JsonCaps {
   /** Refuses an object that names a member twice: two readers of such a text may see different values. */
   readonly namesOnce?: boolean;
-  /** Refuses a key named `__proto__`, which is dropped otherwise, and reads a number beyond all range as the largest one. */
-  readonly isExact?: boolean | undefined;
+  /** A further look at the value, before keys named `__proto__` are dropped and numbers beyond all range refused; may change it in place. */
+  readonly settle?: ((value: JsonValue, maxDepth: number) => JsonValue) | undefined;
   /** A further check of the text, which is valid JSON then; throws its refusal. */
   readonly refuse?: ((text: string) => void) | undefined;
 }
@@ -138,7 +117,7 @@ export function* readJson(
     throw notJson(error);
   }
   yield;
-  if (caps.isExact === true) value = settleExact(value, [], maxDepth) as JsonValue;
+  value = caps.settle?.(value, maxDepth) ?? value;
   const members = settleTree(value, maxDepth, mayNameProto(text), maxDepth);
   yield;
   if (caps.namesOnce === true && namesTwice(text, members)) throw twice();

@@ -45,12 +45,19 @@ const CERTIFICATES: ReadonlySet<string> = new Set([
   "ERR_TLS_CERT_ALTNAME_INVALID",
 ]);
 
+const NO_TLS: ReadonlySet<string> = new Set([
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "ERR_SSL_PACKET_LENGTH_TOO_LONG",
+  "ERR_SSL_HTTP_REQUEST",
+]);
+
 /** The sentence for an error of the network that says what stands at the address; undefined for one that may pass. */
 export const strangeSpeech = (url: string, cause: unknown): StrangeAnswer | undefined => {
   for (const code of codesOf(cause)) {
     if (CERTIFICATES.has(code))
       return new StrangeAnswer(`the certificate of ${url} is not accepted: ${code}`, { cause });
-    if (code === "EPROTO" || code.startsWith("ERR_SSL_"))
+    // Other failures of TLS pass: a handshake is cut off while a server restarts.
+    if (NO_TLS.has(code))
       return new StrangeAnswer(`${url} does not speak TLS; write http:// if the server has no certificate`, { cause });
     // A connection that is cut in the middle of an answer passes.
     if (code.startsWith("HPE_") && code !== "HPE_INVALID_EOF_STATE")

@@ -86,7 +86,7 @@ const execute = async (run: Run, hydrated: HydratedCall): Promise<RunEnd> => {
   const context = {
     signal: signal.signal,
     emit: parts.emit,
-    heartbeat: async () => run.keeper?.beat(),
+    heartbeat: async () => void (await run.keeper?.beat()),
     log,
     idempotencyKey: idempotencyKey(run.context, payload.tool_name, deps.sha256),
     secrets: Object.freeze(Object.fromEntries(values)),

@@ -15,8 +15,8 @@ import type { RunSignal } from "./run-signal.ts";
 export interface LeaseKeeper {
   /** When the lease ends as far as is known. */
   expiresAt(): number;
-  /** Renews now. Never rejects: what it learns goes to the run's signal. */
-  beat(): Promise<void>;
+  /** Renews now. Never rejects: what it learns goes to the run's signal too. */
+  beat(): Promise<BeatVerdict>;
   stop(): void;
 }
 
@@ -100,7 +100,11 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   void loop();
   return {
     expiresAt: () => expiresAt,
-    beat: async () => apply(await tryBeat()),
+    beat: async () => {
+      const verdict = await tryBeat();
+      apply(verdict);
+      return verdict;
+    },
     stop: () => stopped.abort(WAIT_OVER),
   };
 };

@@ -55,8 +55,8 @@ export const runCall = async (accepted: AcceptedCommand, signal: RunSignal, deps
   try {
     if (keeper !== undefined && keeper.expiresAt() <= clock.now()) {
       // This process stood still, or its clock was set: the plane says whose the call is.
-      await keeper.beat();
-      if (signal.signal.aborted || keeper.expiresAt() <= clock.now()) {
+      const verdict = await keeper.beat();
+      if (verdict !== "renewed" || signal.signal.aborted) {
         log.warn("a call came after its lease had ended; it is not started, another service may have it");
         return { report: { outcome: "lost", toolCallId, toolName: payload.tool_name } };
       }

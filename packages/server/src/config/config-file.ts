@@ -1,7 +1,8 @@
 // toolplane.yaml: every key it may have, and the errors for wrong ones. All keys are checked. A key of a part that this version
 // cannot run is refused by name when it is used, and never silently ignored.
 
-import { describeSchemaIssue, isRecord, withoutTypeBounds } from "@toolplane/protocol";
+import { describeSchemaIssue, isRecord } from "@toolplane/protocol";
+import { withoutTypeBounds } from "@toolplane/protocol/agents";
 import { fileLimitsSchema } from "@toolplane/protocol/registry";
 import { z } from "zod";
 import { refuseConfig } from "./refuse.ts";

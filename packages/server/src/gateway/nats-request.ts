@@ -23,7 +23,7 @@ import {
   ToolplaneError,
   violation,
 } from "@toolplane/protocol";
-import { checkServicePlace } from "@toolplane/protocol/agents";
+import { checkServicePlace, refuseChangedIntegers } from "@toolplane/protocol/agents";
 import { type BodyParts, parseBodyParts } from "../http/body-parts.ts";
 import { SERVICE_OPERATIONS } from "./service-operations.ts";
 import type { ServiceOperation, ServiceRequest } from "./service-request.ts";
@@ -79,7 +79,7 @@ export const mayAnswer = (reply: string, subject: string): boolean => {
 };
 
 const readJsonOf = (text: string, parts: BodyParts | undefined): unknown =>
-  parts === undefined ? parseJsonStrict(text, { namesOnce: true }) : parseBodyParts(text, parts);
+  parts === undefined ? parseJsonStrict(text, { namesOnce: true, refuse: refuseChangedIntegers }) : parseBodyParts(text, parts);
 
 const bodyOf = (operation: GatewayOperation, text: string): unknown => {
   const { body, maxBytes, anyText, parts }: ServiceOperation = SERVICE_OPERATIONS[operation];

@@ -4,6 +4,7 @@
 //   BP2. A report whose call and lease can be read is passed on, with an `UnreadableJson` in place of its result: the call settles as
 //        failed, because its tool has run (I1).
 //   BP3. A body that is no JSON is refused as a whole: where its parts begin and end is not known then.
+//   BP4. A body with more parts than any request may have is not cut up: it is weighed and refused as a whole, which costs little.
 
 import {
   exceedsBytes,
@@ -22,6 +23,11 @@ export type BodyParts =
   | { readonly are: "items"; readonly lists: readonly string[]; readonly results: string }
   /** One report. */
   | { readonly are: "report" };
+
+/** A batch has 512 calls at most, an exchange fewer items. */
+const MOST_PARTS = 512;
+/** A report or an exchange has some ten. */
+const MOST_MEMBERS = 64;
 
 /** Read in one go: a few milliseconds. */
 const AT_ONCE = 128 * 1024;
@@ -57,12 +63,12 @@ const sound = (value: unknown): unknown => {
   return value;
 };
 
-/** Undefined when the text is no object; a member that may not be left out is read by `read`. */
+/** Undefined when the text is no object, or has too many members; a member that may not be left out is read by `read`. */
 function* readMembers(
   text: string,
   read: (name: string, value: string) => Steps<unknown>,
 ): Steps<Record<string, unknown> | undefined> {
-  const members = sliceObject(text);
+  const members = sliceObject(text, MOST_MEMBERS);
   if (members === undefined) return undefined;
   const found = new Map<string, unknown>();
   for (const { name, value } of members) {
@@ -106,9 +112,9 @@ function* readResultItem(text: string): Steps<unknown> {
   }
 }
 
-/** Undefined when the text is no list. */
+/** Undefined when the text is no list, or too long a one. */
 function* readList(text: string, read: (item: string) => Steps<unknown>): Steps<readonly unknown[] | undefined> {
-  const items = sliceList(text);
+  const items = sliceList(text, MOST_PARTS);
   if (items === undefined) return undefined;
   const found: unknown[] = [];
   let characters = 0;

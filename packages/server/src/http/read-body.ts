@@ -12,7 +12,7 @@ import {
   refuseUnstorable,
   ToolplaneError,
 } from "@toolplane/protocol";
-import { refuseChangedIntegers } from "@toolplane/protocol/agents";
+import { keepAll, refuseChangedIntegers } from "@toolplane/protocol/agents";
 import { readBytes } from "./body-bytes.ts";
 import { type BodyParts, parseBodyParts, readBodyParts } from "./body-parts.ts";
 
@@ -48,7 +48,7 @@ export interface BodyReading {
 const capsOf = ({ isExact, keepsIntegers }: BodyReading): JsonReading => ({
   maxBytes: Number.POSITIVE_INFINITY,
   namesOnce: true,
-  isExact,
+  settle: isExact === true ? keepAll : undefined,
   refuse: keepsIntegers === true ? refuseChangedIntegers : undefined,
 });
 

@@ -237,7 +237,7 @@ export const serveMcp = async (call: Call): Promise<Response> => {
   let body: unknown;
   if (raw.method === "POST")
     try {
-      body = await parseBody(await readBody(raw, LARGE_BODY_BYTES));
+      body = await parseBody(await readBody(raw, LARGE_BODY_BYTES), { keepsIntegers: true });
     } catch (error) {
       if (!isToolplaneError(error) || error.code !== "bad_request") throw error;
       return rpcError(400, PARSE_ERROR, error.message);
