@@ -79,7 +79,9 @@ export const mayAnswer = (reply: string, subject: string): boolean => {
 };
 
 const readJsonOf = (text: string, parts: BodyParts | undefined): unknown =>
-  parts === undefined ? parseJsonStrict(text, { namesOnce: true, refuse: refuseChangedIntegers }) : parseBodyParts(text, parts);
+  parts === undefined
+    ? parseJsonStrict(text, { namesOnce: true, refuse: refuseChangedIntegers })
+    : parseBodyParts(text, parts);
 
 const bodyOf = (operation: GatewayOperation, text: string): unknown => {
   const { body, maxBytes, anyText, parts }: ServiceOperation = SERVICE_OPERATIONS[operation];
