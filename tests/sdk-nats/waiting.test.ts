@@ -190,34 +190,6 @@ test("[SEE-14] a service that fetches its commands is listed before its first ca
   expect(service?.safeOnly).toBeUndefined();
 });
 
-test("[NATS-line-1] calls that are handed to services which wait cause no purge on the server", async () => {
-  await using own = await openWorld();
-  await own.engine.tools.upsertTool(
-    "demo",
-    toolUpload({ name: "marker", target: "marker", options: { retry: "safe" } }),
-  );
-  const purges = () => own.engine.carried?.stats().answered.purges ?? 0;
-  await using _serving = await own.serve([echo("clean")], { target: "clean" });
-  await expect.poll(() => own.engine.calls.services("demo", "clean").length).toBe(1);
-  const before = purges();
-  for (let made = 0; made < 3; made++) await own.call("clean");
-  // Looks are made in the order of the claims: when this command is gone, the looks at the calls before are over.
-  const held = async (): Promise<unknown> => {
-    const asked = {
-      subject: "$JS.API.STREAM.INFO.cg_cmd_v1r4",
-      headers: {},
-      payload: '{"subjects_filter":"cg.v1r4.demo.*.cmd.tool.marker.>"}',
-    };
-    const { payload } = await own.link.request(asked, { timeoutMs: 5_000 });
-    return Object.keys((JSON.parse(payload) as { state: { subjects?: object } }).state.subjects ?? {}).length;
-  };
-  await own.dispatch("marker");
-  await expect.poll(held).toBe(1);
-  await own.engine.calls.claim({ projectId: "demo", target: "marker", holder: "http", max: 1 });
-  await expect.poll(held).toBe(0);
-  expect(purges()).toBe(before + 1);
-});
-
 test("[NATS-line-3] a call whose answer reaches no client goes back at once, also before its lease is over", async () => {
   await addTool("gone", "safe");
   raw.publish(gatewayOf("gone"), JSON.stringify({ max: 4, wait_seconds: 60, holder: "dead" }), {

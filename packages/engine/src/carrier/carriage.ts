@@ -104,10 +104,6 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
     return durable !== undefined && keeper.isFetched(durable) !== false;
   };
 
-  /** The commands of calls that services take here by waiting are left out; the relay names the few that leave, and the look at everything finds the rest. */
-  const hasNoCommands = (claim: ServedTarget & { readonly unwatched?: boolean | undefined }): boolean =>
-    claim.unwatched === true && !isFetched(claim);
-
   return {
     bus,
     carried: {
@@ -122,7 +118,7 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
     },
     watch: (calls) => ({
       ...calls,
-      claim: (...request) => (hasNoCommands(request[0]) ? calls.claim(...request) : noticed(calls.claim(...request))),
+      claim: (...request) => noticed(calls.claim(...request)),
       claimAcross: (...request) => noticed(calls.claimAcross(...request)),
     }),
     isFetched,
