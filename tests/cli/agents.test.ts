@@ -45,7 +45,7 @@ describe("agents on the command line", () => {
     expect([waited.code, waited.out]).toEqual([0, "Two readers say: 4 words, and 7 words.\n"]);
     const started = await stack.run(["run", "helper", "once more as a team"]);
     expect(started.out).toMatch(
-      /^turn turn_\w+ is (queued|dispatched|running); give this id to: toolplane turns show\n$/,
+      /^turn turn_\w+ is (queued|dispatched|running|suspended|success); give this id to: toolplane turns show\n$/,
     );
     const followed = await stack.run(["run", "helper", "all together now", "--follow"]);
     expect(followed.code).toBe(0);
