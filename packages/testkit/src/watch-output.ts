@@ -1,4 +1,5 @@
-// Waits for something in what a program says. Whoever reads its output calls `heard` when there is more, and `over` when there will be none.
+// Waits for something in what a program says. The test that reads the output calls `heard` when there is more, and `over` when the program
+// has ended.
 
 import { ToolplaneError } from "@toolplane/protocol";
 

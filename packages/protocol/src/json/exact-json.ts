@@ -5,8 +5,8 @@ import { formatJsonPath, type JsonPathSegment } from "./json-path.ts";
 import type { JsonValue } from "./json-value.ts";
 
 /**
- * For a text whose every key means something: `__proto__` is refused by its place. A number beyond all range becomes the largest
- * one there is, in place: whoever checks the value refuses it and names the bound.
+ * Refuses the key `__proto__` and names its place. Replaces a number beyond all range by the largest one there is: the schema of the
+ * route then refuses it and names the bound.
  */
 const settleExact = (value: unknown, path: readonly JsonPathSegment[], levelsLeft: number): unknown => {
   if (typeof value === "number") return Math.max(Math.min(value, Number.MAX_VALUE), -Number.MAX_VALUE);

@@ -1,5 +1,5 @@
-// Stands for a value that came as JSON and cannot be kept. It is passed on in the value's place, so that the part that decides about
-// the value says why: whoever writes it as JSON gets its error.
+// Stands for a value that came as JSON and cannot be kept. The door passes it on in the value's place. The settlement writes every
+// result as JSON, gets the error from `toJSON`, and settles the call as failed with it.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 

@@ -251,7 +251,7 @@ export const callRoutes: readonly Route[] = [
         before: keyOfCursor(query.cursor),
         status: query.status,
         toolName: query.tool_name,
-        // A key belongs to whoever made the call; without an agent that is the API.
+        // A key belongs to the agent that made the call. A call without an agent is made by the API.
         agentId: query.idempotency_key === undefined ? agentId : (agentId ?? API_ACTOR),
         idempotencyKey: query.idempotency_key,
         target: query.target,
