@@ -103,7 +103,7 @@ test("[LIM-slot-2] so does a call that is out of time; one whose service is gone
 });
 
 test("[LIM-slot-2] limits and `why` show the run, an unlimited tool has none, and lapsed ones are swept by the next", async () => {
-  await register("shown", { concurrency: 1 });
+  await register("shown", { concurrency: 1, timeout_seconds: 3_600 });
   await ask("shown", 2);
   const [call] = await claim("shown");
   await cancel(call);
@@ -113,6 +113,8 @@ test("[LIM-slot-2] limits and `why` show the run, an unlimited tool has none, an
   const [open] = await t.engine.calls.list(t.projectId, { toolName: "shown", status: "queued" });
   const held = await other.calls.heldBack({ projectId: t.projectId, toolCallId: open?.toolCallId ?? "" });
   expect(held?.slots).toMatchObject([{ toolCallId: call?.facts.toolCallId, holder: "worker-1", endedAs: "canceled" }]);
+  // At the latest: heartbeats may keep it so long.
+  expect(held?.slots[0]?.runDeadline?.getTime()).toBeGreaterThan(Date.now() + 3_000_000);
   await register("free", {});
   await ask("free", 1);
   await cancel((await claim("free"))[0]);

@@ -332,6 +332,7 @@ export interface SlotRow {
   readonly tool_call_id: string;
   readonly lease_holder: string | null;
   readonly started_at: Date | null;
+  /** Its slot is free then at the latest: a service that lives may hold it so long. */
   readonly run_deadline: Date | null;
   /** The status of a call that has ended while its service runs it. */
   readonly ended_as: string | null;
@@ -349,10 +350,10 @@ export const READ_SLOTS: Statement = {
  order by run_deadline, tool_call_id
  limit $3::int)
 union all
-(select tool_call_id, holder, started_at, held_until, ended_as
+(select tool_call_id, holder, started_at, coalesce(run_deadline, held_until), ended_as
   from state.lingering_runs
  where project_id = $1 and ($2::text = '' or gate = $2::text) and not $4::boolean and held_until > now()
- order by held_until, tool_call_id
+ order by coalesce(run_deadline, held_until), tool_call_id
  limit $3::int)
  order by run_deadline, tool_call_id
  limit $3::int`,

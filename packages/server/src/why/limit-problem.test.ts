@@ -52,7 +52,7 @@ test.each<[string, Partial<HeldBack>, QueuePlace | undefined, string, string]>([
     "slots of calls that have ended",
     { limits: { concurrency: 2 }, running: 2, slots: [slot("c1", "canceled"), slot("c2", "timeout")] },
     undefined,
-    "it waits for a slot: search runs at most 2 calls at a time, and 2 run now (call c1, canceled, still in the hands of text-1 until 2026-01-02T03:04:33.000Z, call c2, out of time, still in the hands of text-1 until 2026-01-02T03:04:33.000Z); a slot is free when one of them ends, at the latest at 2026-01-02T03:04:33.000Z (in 28 s)",
+    "it waits for a slot: search runs at most 2 calls at a time, and 2 run now (call c1, canceled, still in the hands of text-1, until 2026-01-02T03:04:33.000Z at the latest, call c2, out of time, still in the hands of text-1, until 2026-01-02T03:04:33.000Z at the latest); a slot is free when one of them ends, at the latest at 2026-01-02T03:04:33.000Z (in 28 s)",
     "to let more run at once: toolplane tools limits search --concurrency N",
   ],
   [

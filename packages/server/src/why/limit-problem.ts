@@ -44,7 +44,7 @@ const slotText = (
   const where = holder ?? "a service without leases";
   if (endedAs === null) return `call ${toolCallId} at ${where}${ranFor(startedAt, nowMs)}`;
   const ended = endedAs === "timeout" ? "out of time" : endedAs;
-  return `call ${toolCallId}, ${ended}, still in the hands of ${where} until ${runDeadline?.toISOString() ?? "an unknown time"}`;
+  return `call ${toolCallId}, ${ended}, still in the hands of ${where}, until ${runDeadline?.toISOString() ?? "an unknown time"} at the latest`;
 };
 
 /** Calls of others are not named. */
