@@ -206,7 +206,7 @@ test("[SEC-audit-3] a project's audit is for its own operators; the plane's for 
     body: {
       error: {
         message: "this token belongs to project other, and demo was asked for",
-        detail: { todo: "add --project other, or use a token of demo" },
+        detail: { todo: "name project other (on the command line: --project other), or use a token of demo" },
       },
     },
   });

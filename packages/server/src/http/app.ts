@@ -79,7 +79,7 @@ const authorize = (token: Token, route: Route, project: string | undefined): voi
   if (project === own) return;
   const asked = showName(project);
   throw new ToolplaneError("auth_failed", `this token belongs to project ${own}, and ${asked} was asked for`, {
-    detail: { todo: `add --project ${own}, or use a token of ${asked}` },
+    detail: { todo: `name project ${own} (on the command line: --project ${own}), or use a token of ${asked}` },
   });
 };
 
