@@ -4,6 +4,7 @@ import type { Engine, LeasedCall } from "@toolplane/engine";
 import type { ToolplaneError } from "@toolplane/protocol";
 import {
   codeOf,
+  createMeeting,
   createStandingClock,
   resultFor,
   startTestEngine,
@@ -31,14 +32,8 @@ test.each([
     await t.engine.tools.upsertTool(projectId, toolUpload({ name: "any", options }));
     await t.engine.projects.patchProject(projectId, { limits: { queue: QUEUE } });
     // All have been let in by the early count before the first is written.
-    let arrived = 0;
-    const all = Promise.withResolvers<void>();
-    const at = async (point: string): Promise<void> => {
-      if (point !== "dispatch:before-commit" || arrived === 4) return;
-      if (++arrived === 4) all.resolve();
-      await all.promise;
-    };
-    const engines = await Promise.all([0, 1, 2, 3].map(() => t.another({ faults: { at } })));
+    const faults = createMeeting("dispatch:before-commit", 4);
+    const engines = await Promise.all([0, 1, 2, 3].map(() => t.another({ faults })));
     const make = (engine: Engine, idempotencyKey?: string) =>
       engine.calls.dispatch({ projectId, toolName: "any", arguments: {}, idempotencyKey });
     const asked = await Promise.allSettled(

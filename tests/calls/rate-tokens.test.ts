@@ -1,7 +1,7 @@
 // The tokens of a project's `rate`: a call that is made takes one, and a request that makes no call takes none.
 
 import type { Engine } from "@toolplane/engine";
-import { codeOf, startTestEngine, type TestEngine, toolUpload } from "@toolplane/testkit";
+import { codeOf, createMeeting, startTestEngine, type TestEngine, toolUpload } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 let t: TestEngine;
@@ -60,14 +60,8 @@ test("[LIM-project-6] a call of an agent that may not call takes no token", asyn
 test("[LIM-project-6] calls that find the queue full when they are written give their tokens back", async () => {
   const { make, tokensLeft } = await startProject("full", 100, { queue: 5 });
   // All have been let in by the early count before the first is written.
-  let arrived = 0;
-  const all = Promise.withResolvers<void>();
-  const at = async (point: string): Promise<void> => {
-    if (point !== "dispatch:before-commit" || arrived === 4) return;
-    if (++arrived === 4) all.resolve();
-    await all.promise;
-  };
-  const engines = await Promise.all([0, 1, 2, 3].map(() => t.another({ faults: { at } })));
+  const faults = createMeeting("dispatch:before-commit", 4);
+  const engines = await Promise.all([0, 1, 2, 3].map(() => t.another({ faults })));
   const asked = await Promise.allSettled(
     engines.flatMap((engine) => [
       make(undefined, {}, engine),

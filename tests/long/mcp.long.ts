@@ -11,6 +11,7 @@ import { bundleClient } from "../mcp/bundle-client.ts";
 import { clientScenarios, compareWith, runClientScenarios } from "../mcp/conformance-suite.ts";
 import { CLIENT_FAILURES } from "../mcp/expected-failures.ts";
 import { runOneKey } from "../mcp/one-key.ts";
+import { rpcTo } from "../mcp/rpc.ts";
 import { connectStdio } from "../mcp/stdio-client.ts";
 import { makeUsedPlace } from "../up/data.ts";
 
@@ -56,26 +57,10 @@ test("a call of three minutes survives a SIGKILL of the server, as a task and ov
     { name: "slow", arguments: { name: "stdio" } },
     { timeout: 900_000, onprogress: ({ progress }) => heard.push(progress) },
   );
-  const meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
-    "io.modelcontextprotocol/clientCapabilities": { extensions: { "io.modelcontextprotocol/tasks": {} } },
-  };
-  const rpc = async (method: string, params: Record<string, unknown>) => {
-    const response = await fetch(`${url}/mcp/demo`, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${token}`,
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        "mcp-protocol-version": "2026-07-28",
-        "mcp-method": method,
-        "mcp-name": String(params.name ?? params.taskId),
-      },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } }),
-    });
-    return ((await response.json()) as { result: Record<string, unknown> }).result;
-  };
+  const ask = rpcTo({ url: `${url}/mcp/demo`, token });
+  const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
+  const rpc = async (method: string, params: Record<string, unknown>) =>
+    (await ask(method, params, { capabilities })).result ?? {};
   const { taskId } = await rpc("tools/call", { name: "slow", arguments: { name: "task" } });
   await until("progress is heard", () => heard.length > 5);
   first.program.signal("SIGKILL");

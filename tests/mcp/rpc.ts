@@ -1,7 +1,5 @@
 // Requests of a modern client, as they go over the wire.
 
-import type { McpStack } from "./mcp-stack.ts";
-
 const ENVELOPE = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
@@ -19,9 +17,10 @@ export type RpcCall = (
   options?: { readonly capabilities?: object; readonly token?: string; readonly more?: object },
 ) => Promise<Rpc>;
 
+/** `url`: the project's place for MCP; `token`: of a request that names none. */
 export const rpcTo =
-  ({ url, http }: McpStack): RpcCall =>
-  async (method, params, { capabilities = {}, token = http.admin, more = {} } = {}) => {
+  ({ url, token: usual }: { readonly url: string; readonly token: string }): RpcCall =>
+  async (method, params, { capabilities = {}, token = usual, more = {} } = {}) => {
     const name = params.name ?? params.taskId;
     const response = await fetch(url, {
       method: "POST",

@@ -200,7 +200,7 @@ test("[API-MCP-4] a client of the first SDK lists and calls", async () => {
 
 const TASKS = { extensions: { "io.modelcontextprotocol/tasks": {} }, elicitation: {} };
 
-const rpc: RpcCall = (...asked) => rpcTo(stack)(...asked);
+const rpc: RpcCall = (...asked) => rpcTo({ url: stack.url, token: stack.http.admin })(...asked);
 
 describe("tasks", () => {
   test("a slow call is a task with the call's id, which can be canceled", async () => {

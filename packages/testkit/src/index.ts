@@ -48,6 +48,7 @@ export {
 } from "./engine/call-walk.ts";
 export { countStatements } from "./engine/count-statements.ts";
 export { MEDDLINGS, meddle } from "./engine/meddle.ts";
+export { createMeeting } from "./engine/meeting.ts";
 export { createStandingClock } from "./engine/standing-clock.ts";
 export {
   ENGINE_TEMPLATE,
