@@ -9,7 +9,8 @@ export interface CommandOptions {
   readonly seconds: number;
   /** Keys of contestants; empty: all. */
   readonly only: readonly string[];
-  readonly baseline: string | undefined;
+  /** Commits to measure beside this tree, the oldest first. */
+  readonly baselines: readonly string[];
   readonly install: boolean;
   /** Where the report goes; undefined: only to the terminal. */
   readonly out: string | undefined;
@@ -23,6 +24,8 @@ const parseNumber = (text: string, name: string): number => {
   throw new UsageError(`--${name} takes a number above 0, not ${text}`);
 };
 
+const listOf = (text: string): readonly string[] => text.split(",").filter((one) => one !== "");
+
 /** A run that leaves something out is a look: it does not replace the recorded report unless --out says so. */
 export const parseOptions = (argv: readonly string[]): CommandOptions => {
   const { values } = parseArgs({
@@ -32,7 +35,7 @@ export const parseOptions = (argv: readonly string[]): CommandOptions => {
       rounds: { type: "string", default: DEFAULTS.rounds },
       seconds: { type: "string", default: DEFAULTS.seconds },
       only: { type: "string", default: DEFAULTS.only },
-      baseline: { type: "string" },
+      baseline: { type: "string", default: "" },
       out: { type: "string" },
       "no-install": { type: "boolean", default: false },
     },
@@ -42,8 +45,8 @@ export const parseOptions = (argv: readonly string[]): CommandOptions => {
     levels: values.levels.split(",").map((level) => parseNumber(level, "levels")),
     rounds: parseNumber(values.rounds, "rounds"),
     seconds: parseNumber(values.seconds, "seconds"),
-    only: values.only.split(",").filter((key) => key !== ""),
-    baseline: values.baseline,
+    only: listOf(values.only),
+    baselines: listOf(values.baseline),
     install: !values["no-install"],
     out: values.out ?? (whole ? "docs" : undefined),
   };

@@ -1,11 +1,11 @@
 // The judge of the doors: `npm run bench`.
-//   -- --only http,pg-boss --levels 1,64 --rounds 1 --seconds 2 --baseline ae39b87 --out docs --no-install
+//   -- --only http,pg-boss --levels 1,64 --rounds 1 --seconds 2 --baseline ae39b87,10aead90 --out docs --no-install
 // Prints tables; a whole run also writes docs/records/bench.md, docs/records/bench.json and docs/bench.svg.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatTable } from "../engine/report.ts";
-import { openBaseline } from "./baseline.ts";
+import { type Baseline, openBaseline } from "./baseline.ts";
 import { installNeighbours } from "./neighbours.ts";
 import { parseOptions } from "./options.ts";
 import { ourContestants } from "./ours.ts";
@@ -23,10 +23,11 @@ await using stack = new AsyncDisposableStack();
 const wanted = ({ key }: { readonly key: string }): boolean =>
   options.only.length === 0 || options.only.some((one) => key === one || key.startsWith(`${one}@`));
 if (options.install && peerContestants().some(wanted)) await installNeighbours(log);
-const baseline = options.baseline === undefined ? undefined : stack.use(await openBaseline(options.baseline, log));
+const baselines: Baseline[] = [];
+for (const commit of options.baselines) baselines.push(stack.use(await openBaseline(commit, log)));
 const all = [
   ...ourContestants(),
-  ...(baseline === undefined ? [] : ourContestants({ baseline })),
+  ...baselines.flatMap((baseline) => ourContestants({ baseline })),
   ...peerContestants(),
 ];
 const run = await runBench({ ...options, contestants: all.filter(wanted), now: () => new Date(), log });
