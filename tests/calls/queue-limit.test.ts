@@ -81,9 +81,9 @@ const startOnePlace = async (projectId: string, options: object) => {
     async pause(): Promise<unknown> {
       const error = (await make().catch((reason: unknown) => reason)) as ToolplaneError;
       const seconds = error.detail?.retry_after_seconds;
-      const message = `the queue of project ${projectId} is full: its limit is 1 call that waits; there is room when waiting calls start or are canceled`;
+      const message = `the queue of project ${projectId} is full: at most 1 call may wait; there is room when waiting calls start or are canceled`;
       expect(error).toMatchObject({ code: "rate_limited", message: expect.stringContaining(message) });
-      expect(error.message).toMatch(new RegExp(`try again in about ${seconds} s, which is an estimate$`));
+      expect(error.message).toMatch(new RegExp(`try again in ${seconds} s, which is an estimate$`));
       return seconds;
     },
   };

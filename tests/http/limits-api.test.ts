@@ -108,7 +108,7 @@ test("[LIM-why-1] a call that waits for a slot or for its rate says so", async (
   const said = await why(later.body.tool_call_id);
   const waiting = said.status === "queued" ? said : await why((await call("rare")).body.tool_call_id);
   expect(waiting.why).toMatch(
-    /^it waits for the rate of rare, at most 1 call in 3600 s; the next call may start at .*; it is the next one$/,
+    /^it waits for the rate of rare, at most 1 call in 3600 s; the next call may start at .*; this call is the next one$/,
   );
 });
 

@@ -140,7 +140,7 @@ test("[API-turns] a turn that is not over says what it waits for and what to do"
   await agents[Symbol.asyncDispose]();
   const third = (await ask(http, "echoes", { instruction: "x" })).body.agent_turn_id;
   expect((await turn(third)).why).toMatch(
-    /^it waits for a worker of pool crew to take it; .*workers take turns of all projects$/,
+    /^it waits for a worker of pool crew to take it; .*workers serve the agents of all projects$/,
   );
   await http.send("POST", `/projects/demo/turns/${third}/stop`, {});
   expect(await turn(third)).toMatchObject({ status: "failed", why: null, todo: null });

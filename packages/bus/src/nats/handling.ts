@@ -1,6 +1,6 @@
 // One delivery in a handler. The first settlement counts, and later ones wait for it and do nothing (B7). A settlement that was
 // not confirmed does not count and may be tried again. A dead letter is stored before its message is removed;
-// if that takes longer than the message is held, it comes again and is stored under the same id.
+// if storing takes longer than the message is held, the message comes again, and its dead letter is stored under the same id.
 
 import { type Backoff, backoff, isToolplaneError, storableText } from "@toolplane/protocol";
 import type { BusMessage, Delivery, DeliveryHandler, LostMessage } from "../bus.ts";

@@ -33,7 +33,10 @@ export interface NatsReply {
 
 /** An answer as a responder gives it. */
 export interface GivenReply extends NatsReply {
-  /** Called when the server says that no client listens at the reply address. A server of another account does not say it. */
+  /**
+   * Called when the server says that no client listens at the reply address. Never called for a request from another account: the server does not
+   * know who listens there.
+   */
   readonly unheard?: (() => void) | undefined;
 }
 

@@ -6,7 +6,7 @@ export interface LimitBody {
   readonly target: string | null;
   readonly limits: Readonly<Record<string, unknown>>;
   readonly running: number;
-  /** Of these, calls that have ended while their service runs them. */
+  /** How many of `running` are calls that have ended while their service still runs them. */
   readonly lingering: number;
   readonly waiting: number;
   readonly held_by: string | null;

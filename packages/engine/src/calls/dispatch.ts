@@ -258,8 +258,8 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
   };
 
   /**
-   * The limits of projects that refuse. A used key answers all the same. Only calls that could be made are counted: a caller with
-   * an unknown tool or wrong arguments hears that, and not that it must wait. Used keys are found before they could take a token.
+   * Applies the limits of projects that refuse calls. Only calls that could be made are counted: a caller with an unknown tool or wrong arguments is
+   * told so, not told to wait. A call with a used key is answered with the earlier call, even at the limit, and takes no token.
    */
   const admit = async (items: readonly Pending[]): Promise<void> => {
     const open = items.filter((item) => item.outcome === undefined && item.row !== undefined && !item.admitted);
@@ -279,7 +279,9 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
     await findEarlier(refused);
   };
 
-  /** Calls that were let in and not made: their keys were used meanwhile, their queue was full, or their agent may not call. */
+  /**
+   * Gives back the tokens of calls that were let in and not made: their keys were used meanwhile, their queue was full, or their agent may not call.
+   */
   const giveBack = async (items: readonly Pending[]): Promise<void> => {
     const idle = items.filter((item) => item.admitted && !item.made);
     for (const [projectId, own] of Map.groupBy(idle, ({ request }) => request.projectId))

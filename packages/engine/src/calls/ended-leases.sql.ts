@@ -15,7 +15,10 @@ export const keepLeases = (how: LeaseEnd): string => `
    where lease_id is not null
   on conflict do nothing`;
 
-/** A service that gives a call back in a loop writes no more than this. The statement itself adds one. */
+/**
+ * So many leases that were given back are kept of one call, so a service that gives it back in a loop does not fill the table. The new one, which the
+ * same statement writes, is among them.
+ */
 const MOST_RELEASED = 20;
 
 /** Common table beside the one that keeps the leases of calls that are given back: older ones of the same call are dropped. */

@@ -10,8 +10,8 @@
 //   HO4. A service in this process may stand: its place stays when it goes to start what it got, because it comes back at once. Calls that
 //        are written for it meanwhile wait for it. Otherwise the next crowd would find no service, go to the queue, and keep all
 //        later calls from being handed over (HO2).
-//   HO5. A service whose door does not see when it is gone is given only calls that may run again, and under a short lease that its
-//        first heartbeat extends: a call that is handed to a dead service runs elsewhere when that lease is over.
+//   HO5. On NATS the plane does not see when a service is gone. Such a service gets only calls that may run again, under a short lease that its first
+//        heartbeat extends. So a call that is handed to a dead service runs elsewhere when that lease is over.
 
 import { setImmediate as breathe } from "node:timers/promises";
 import { createRecent } from "../recent/recent.ts";

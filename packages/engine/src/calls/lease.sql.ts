@@ -259,7 +259,8 @@ select array_position($1::text[], c.lease_id) as ord, ${FACT_COLUMNS}, c.attempt
  where c.due_at < 'infinity' and c.lease_id = any($1::text[]) and c.status = 'running'`,
 };
 
-// What was not started counts neither as an attempt nor for a rate. `republish`: not null when an external bus must hear of it.
+// A call that was not started has used no attempt; RETURN_TOKENS gives its token back. `republish`: not null when its
+// command must be published again on an external bus.
 const backInQueue = (republish: string): string => `
          status = 'queued', lease_id = null, lease_holder = null, lease_expires_at = null, started_at = null,
          run_deadline = null, attempts = greatest(c.attempts - 1, 0), available_at = ${offeredAt("now()")},

@@ -1,7 +1,8 @@
 // How many calls start before a queued one, as the queue stands. Services take calls in turn: one of each agent, one of each gate, those of a
 // session one after the other. So a call with a thousand calls of another agent before it waits for one of them.
 //   QW1. Of a limited tool the number is exact while nothing changes: its gate remembers in the database which agent it served last.
-//   QW2. Of other tools it is a bound: each process remembers that for itself, so every other agent is counted as if its turn came first.
+//   QW2. Of other tools the number is an upper bound: each process remembers for itself which agent it served last, so every other agent is counted
+//        as if its turn came first.
 
 import type { Queryer, Statement } from "../sql/database.ts";
 import type { CallKey } from "./call.ts";

@@ -53,7 +53,7 @@ export const findChanged = async (
       continue;
     changed[index] = new ToolplaneError(
       "definition_changed",
-      `call ${facts.toolCallId} is pinned to another definition than the one that its result was made under`,
+      `the result of call ${facts.toolCallId} was made under another definition than the one the call is pinned to`,
       { detail: { pinned: pin, served: hash } },
     );
   }

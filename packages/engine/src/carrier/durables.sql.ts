@@ -7,7 +7,7 @@ import type { Statement } from "../sql/database.ts";
 export interface ServedRow {
   readonly project_id: string;
   readonly target: string;
-  /** Some of its services fetch commands; the others wait for calls at the gateway. */
+  /** Whether any of its services fetches commands. If none does, they all wait for calls at the gateway. */
   readonly fetches: boolean;
 }
 

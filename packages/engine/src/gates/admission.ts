@@ -35,11 +35,17 @@ export interface Admission {
   openCalls(projectId: string): Promise<PlaneShare>;
   /** For each of so many new calls of the project: undefined when it is let in, else why it is not. */
   admit(projectId: string, count: number): Promise<readonly (ToolplaneError | undefined)[]>;
-  /** So many calls of the project were let in and not made: their tokens go back. Does not throw: a lost token comes back by time. */
+  /**
+   * Gives back the tokens of so many calls that were let in and not made. Does not throw: the bucket refills by itself, so a token that is not given
+   * back is only late.
+   */
   giveBack(projectId: string, count: number): Promise<void>;
   /** The `queue` limits of these projects; a project without one is left out. */
   queueLimits(projectIds: Iterable<string>): Promise<QueueLimits>;
-  /** Why a call is refused that finds no place in the queue of its project. `canStart`: a call in the queue waits for nothing but a service. */
+  /**
+   * The refusal of a call that finds no place in the queue of its project. `canStart`: at least one call in the queue starts as soon as a service
+   * takes it.
+   */
   queueFull(projectId: string, queue: number, canStart: boolean): ToolplaneError;
   /** The limits of a project; from memory when they were asked for a moment ago. */
   limitsOf(projectId: string): Promise<ProjectLimits>;
@@ -99,7 +105,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
 
   const queueFull = (projectId: string, queue: number, canStart: boolean): ToolplaneError => {
     const seconds = pauses.pause(projectId, canStart);
-    const message = `the queue of project ${projectId} is full: its limit is ${callsOf(queue)} that ${queue === 1 ? "waits" : "wait"}; there is room when waiting calls start or are canceled; try again in about ${seconds} s, which is an estimate`;
+    const message = `the queue of project ${projectId} is full: at most ${callsOf(queue)} may wait; there is room when waiting calls start or are canceled; try again in ${seconds} s, which is an estimate`;
     return refuse(message, seconds, { limit: "queue", queue });
   };
 

@@ -138,7 +138,7 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
       const held = closedTarget(gates, index + 1) ?? gates.find((gate) => gate.ord === index + 1 && gate.waits);
       if (passed.has(index + 1) || held === undefined) continue;
       const { room, blockedBy, nextMs } = roomOf(held);
-      // A slot may be free long before the lease of its run has lapsed.
+      // No time is told for a slot: only the end of the lease of its run is known, and the run may end long before.
       const isNext = room === 0 && nextMs !== undefined && blockedBy !== "concurrency";
       // One of several calls that asked at once took the last token.
       const wait = isNext ? nextMs : blockedBy === "rate" ? tokenMsOf(held) : undefined;

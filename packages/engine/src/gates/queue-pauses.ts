@@ -11,7 +11,7 @@ import { createRecent } from "../recent/recent.ts";
 export interface QueuePauses {
   /** There was room in the queue of the project, or a call of it ended. */
   moved(projectId: string): void;
-  /** Seconds until a refused caller may come again. `canStart`: a call in the queue waits for nothing but a service. */
+  /** Seconds after which a refused caller should try again. `canStart`: at least one call in the queue starts as soon as a service takes it. */
   pause(projectId: string, canStart: boolean): number;
 }
 

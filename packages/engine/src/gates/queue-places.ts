@@ -14,7 +14,10 @@ export interface NewCall {
   readonly projectId: string;
 }
 
-/** Whether a call finds a place in the queue of its project; if not, whether a call that is in it could start now. */
+/**
+ * Whether a call finds a place in the queue of its project. `full`: no place, but a queued call could start now. `stuck`: no place, and no queued
+ * call could start.
+ */
 export type QueueVerdict = "placed" | "full" | "stuck";
 
 /** In the order given. A call that waits for a person needs a place too. Pure. */

@@ -6,8 +6,8 @@ export const lockGates = (project: string): string =>
   `pg_advisory_xact_lock(hashtextextended('toolplane gates ' || ${project}, 0))`;
 
 /**
- * Common tables of a statement that has the calls that are given back in `ended`. A bucket is never more than full. Under the lock of the
- * project: a claim that has read the bucket would write over what is returned. Where no call has a rate, nothing is locked.
+ * Common tables for a statement whose table `ended` holds the calls that are given back. A bucket is never filled beyond its size. They take the lock
+ * of the project, because a claim that has read the bucket would overwrite what is returned. When no call has a rate, nothing is locked.
  */
 export const RETURN_TOKENS = `
 owed as materialized (

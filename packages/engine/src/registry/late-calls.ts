@@ -1,6 +1,6 @@
 // Calls that were being written while a limit or a pause was set: the statement that writes a call reads its tool without a lock, so it may
 // have read the tool before the change and commit after it.
-//   LQ1. The change waits, not the dispatch: writing a call costs nothing for it.
+//   LQ1. The change waits for calls that are being written. A call never waits for a change, so a dispatch costs no more than without this.
 //   LQ2. After its commit the change reads which transactions write calls at this moment, and waits until each of them has ended. A statement
 //        that has not seen the change took its snapshot before the commit, and it had locked the table of calls before that. So it is one of
 //        them or has ended, and a look after the wait finds what it wrote. Later statements see the change.

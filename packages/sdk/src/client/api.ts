@@ -120,7 +120,7 @@ export const createApi = (options: ApiOptions): Api => {
   const notOurs = (status: number): ToolplaneError => {
     const what = `${url} answered ${status}, and not as a Toolplane server does`;
     if (status === 404) return fail("not_found", what, hints.notOurs);
-    // What stands before a server that is starting answers like that, and it passes.
+    // A proxy answers like this while the server behind it starts, so the request may be tried again.
     if (status >= 500) return fail("upstream_unavailable", what, hints.notOurs);
     return new StrangeAnswer(say(what, hints.notOurs), { detail: { todo: hints.notOurs } });
   };

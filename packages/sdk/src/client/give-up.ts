@@ -1,5 +1,5 @@
 // What becomes of a call whose caller aborted its signal.
-//   GU1. Nothing is sent that was not sent: the call is looked for by its key, and never made by its own cancellation.
+//   GU1. Giving up never makes a call: a request that was not sent is not sent any more, and a call that may have been made is looked for by its key.
 //   GU2. `canceled` is said of a call that the plane has canceled, or that goes on because its caller did not ask for more. A cancellation
 //        that was asked for and not confirmed is `outcome_unknown`, with the id and the key as far as they are known.
 

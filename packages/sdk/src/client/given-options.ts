@@ -46,7 +46,7 @@ export const waitMsOf = ({ wait = DEFAULT_WAIT_SECONDS }: { readonly wait?: numb
 export const timeOf = (at: Date | undefined): string | undefined => {
   if (at === undefined) return undefined;
   if (at instanceof Date && !Number.isNaN(at.getTime())) return at.toISOString();
-  throw badRequest(`at is a Date, not ${showName(String(at))}`);
+  throw badRequest(`the option at must be a valid Date, not ${showName(String(at))}`);
 };
 
 /** Ids become parts of a path: an empty one, or a step in a path, would ask another route. */

@@ -229,8 +229,16 @@ describe("what a caller gives is checked before anything is sent", () => {
     ["an unknown option", (plane: Plane) => plane.call("echo", {}, { timeout: 3 } as never), "there is no key timeout"],
     ["one of start", (plane: Plane) => plane.start("echo", {}, { wait: 3 } as never), "there is no key wait"],
     ["one of wait", (plane: Plane) => plane.wait("c-1", { timeout: 3 } as never), "there is no key timeout"],
-    ["a time that is none", (plane: Plane) => plane.call("echo", {}, { at: new Date(Number.NaN) }), "at is a Date"],
-    ["a time as text", (plane: Plane) => plane.call("echo", {}, { at: "tomorrow" as never }), "at is a Date"],
+    [
+      "a time that is none",
+      (plane: Plane) => plane.call("echo", {}, { at: new Date(Number.NaN) }),
+      "the option at must be a valid Date",
+    ],
+    [
+      "a time as text",
+      (plane: Plane) => plane.call("echo", {}, { at: "tomorrow" as never }),
+      "the option at must be a valid Date",
+    ],
     ["an empty id", (plane: Plane) => plane.read(""), "the id of a call"],
     ["a path", (plane: Plane) => plane.cancel(".."), "the id of a call"],
     ["no id", (plane: Plane) => plane.wait(undefined as never), "the id of a call"],
@@ -247,7 +255,7 @@ describe("what a caller gives is checked before anything is sent", () => {
     const said: string[] = [];
     const calls = [{ tool: "echo", at: new Date(Number.NaN) }];
     for await (const { error } of world.plane.callMany(calls)) said.push(`${error?.code}: ${error?.message}`);
-    expect(said).toEqual([expect.stringMatching(/^bad_request: at is a Date/)]);
+    expect(said).toEqual([expect.stringMatching(/^bad_request: the option at must be a valid Date/)]);
   });
 });
 

@@ -1,7 +1,7 @@
 // Says to the plane which target a service serves, and learns the durable of its commands. The plane makes the durable when a service
 // attaches, and drops it when no service has attached for long. So a service attaches before its first question, after NATS was away,
-// after a failure, and from time to time. A service that fetches names itself, because fetching tells the plane nothing: operators read
-// there which services are here.
+// after a failure, and from time to time. A service that fetches also gives its name: the plane does not see a fetch, and operators ask it which
+// services are running.
 
 import type { NatsLink } from "@toolplane/bus/nats";
 import { isFilled, isRecord, isToolplaneError, ToolplaneError } from "@toolplane/protocol";

@@ -1,6 +1,7 @@
 // Hands a result over: in one step (settle) or in the protocol's two (write the card, report a pointer to it).
 //   DV1. One result per call. A second one is sent only when the plane refused the content of the first; it says so.
-//   DV2. The delivery is retried until the lease is certainly over. That is safe, because the same result twice is one result.
+//   DV2. The delivery is retried until ten minutes after the lease has ended (SETTLE_GRACE_MS): the plane may have been away, and decides itself
+//        whether the lease still counts. That is safe, because the same result twice is one result.
 
 import {
   asActor,

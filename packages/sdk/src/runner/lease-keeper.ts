@@ -32,7 +32,7 @@ export interface LeaseKeeperDeps {
 /** A server that gives very short leases must not make us poll in a tight loop. */
 const MIN_INTERVAL_MS = 50;
 
-/** Longer than most calls take, and short beside the five seconds of a short lease. */
+/** When the first heartbeat of a short lease (five seconds) is sent. Most calls have ended by then and need none. */
 const CONFIRM_MS = 500;
 
 /** How long until the next heartbeat: a third of what is left after a success, a ninth after a failure. */

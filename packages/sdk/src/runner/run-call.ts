@@ -57,7 +57,9 @@ export const runCall = async (accepted: AcceptedCommand, signal: RunSignal, deps
       // This process stood still, or its clock was set: the plane says whose the call is.
       const verdict = await keeper.beat();
       if (verdict !== "renewed" || signal.signal.aborted) {
-        log.warn("a call came after its lease had ended; it is not started, another service may have it");
+        log.warn(
+          "a call is not started: its lease had ended, and the plane did not renew it; the call may be canceled, or another service may have it",
+        );
         return { report: { outcome: "lost", toolCallId, toolName: payload.tool_name } };
       }
     }

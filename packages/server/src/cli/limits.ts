@@ -18,7 +18,7 @@ const NONE = "none";
 
 const HOW = {
   rate: `--rate is written as 50/s or 50/10s: so many calls, from 1 on, in so long; or ${NONE}`,
-  breaker: `--breaker is written as 0.5/60s/30s: it opens when half of the runs of 60 s failed, for 30 s; or ${NONE}`,
+  breaker: `--breaker is written as 0.5/60s/30s, or ${NONE}; 0.5/60s/30s opens it for 30 s when half of the runs within 60 s failed`,
 } as const;
 
 const tryReadCount = (text: string): number | undefined => {
@@ -28,7 +28,7 @@ const tryReadCount = (text: string): number | undefined => {
 
 const readCount = (flag: string, text: string): number => {
   const count = tryReadCount(text);
-  if (count === undefined) throw new WrongUsage(`--${flag} is a number from 1 on, or ${NONE}`);
+  if (count === undefined) throw new WrongUsage(`--${flag} takes a whole number from 1 on, or ${NONE}`);
   return count;
 };
 
@@ -67,7 +67,10 @@ const readAll = (flags: LimitFlags, breakerKey: string): Readonly<Record<string,
   };
 };
 
-/** Only what was typed changes. `breakerKey`: what the breaker is called there. `command`: whose help says how it is written. */
+/**
+ * The limits that were given as flags; the others stay as they are. `breakerKey`: the breaker's name in the request. `command`: the command whose
+ * help is shown after a wrong flag.
+ */
 export const readLimits = (
   flags: LimitFlags,
   breakerKey: string,

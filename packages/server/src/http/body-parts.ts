@@ -24,8 +24,8 @@ export type BodyParts =
   /** One report. */
   | { readonly are: "report" };
 
-/** A batch has 512 calls at most, an exchange fewer items. */
-const MOST_PARTS = 512;
+/** So many calls a batch has at most: more would hold up the requests of others while they are read. An exchange has fewer items. */
+export const MOST_PARTS = 512;
 /** A report or an exchange has some ten. */
 const MOST_MEMBERS = 64;
 
@@ -156,7 +156,7 @@ function* readApart(text: string, parts: BodyParts): Steps<unknown> {
   }
 }
 
-/** The whole at once, which is the rule and costs least; part by part when that fails, or when it is long. */
+/** Reads the body as a whole, which costs least. Reads it part by part when that fails, or when it is a long list of requests. */
 export function* readBodyParts(text: string, parts: BodyParts): Steps<unknown> {
   if (parts.are === "requests" && text.length > AT_ONCE) return yield* readApart(text, parts);
   try {

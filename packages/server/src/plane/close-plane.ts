@@ -34,7 +34,8 @@ export const drain = async ({ target, serving, drainSeconds, log }: Draining): P
   // Asked for before the service's own timer, so that it still counts what that one tells to stop.
   const late = systemClock.sleep(drainMs, ended.signal).then(() => {
     const running = ended.signal.aborted ? 0 : serving.running();
-    const what = "the plane closes: tools that still run were told to stop; give close a longer drainSeconds";
+    const what =
+      "the plane closes, and tools that still run were told to stop; to let them run longer, call close with a larger drainSeconds";
     if (running > 0) log.error(what, { target, running, drain_seconds: drainSeconds });
   });
   await serving.stop({ drainMs }).finally(() => ended.abort());

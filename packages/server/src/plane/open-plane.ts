@@ -1,8 +1,8 @@
 // openPlane: the whole plane inside the user's own process, as a library. The client is the one that `connect` gives, without
 // HTTP in between; tools are served in the same process; agents run in it.
 //   LP1. The data directory belongs to this process alone. When another process owns it, the error is the one that `up` gives.
-//   LP2. Closing lets running work finish, for as long as its caller allows, says what it cut short, and leaves no process. A process that is killed loses nothing: what was stored is there
-//       when the plane is opened again, and the guard ends the database.
+//   LP2. Closing lets running tools finish for as long as the caller of close allows, logs what it cut short, and leaves no process. When this
+//        process is killed, the guard ends the database, and everything that was stored is there when the plane is opened again.
 
 import { hostname } from "node:os";
 import { type Log, systemClock } from "@toolplane/engine";

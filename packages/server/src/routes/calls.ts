@@ -31,6 +31,7 @@ import { actorOf, personOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { type Answers, JSON_TYPE, pageOf, textOrNull } from "../http/answers.ts";
 import { watchCaller } from "../http/authenticate.ts";
+import { MOST_PARTS } from "../http/body-parts.ts";
 import { API_ACTOR } from "../http/caller-agent.ts";
 import { checkCallerHeaders } from "../http/caller-headers.ts";
 import { explainNotFound, refuseUnknownProject } from "../http/known-project.ts";
@@ -50,8 +51,6 @@ import { cutReader } from "../http/readers.ts";
 import { CALLERS, LARGE_BODY_BYTES, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
 import { explainCall, explanationBody } from "../why/explain-call.ts";
 
-/** A client sends fewer at once; more would hold up the requests of others while they are read. */
-const MAX_BATCH = 512;
 const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 const NDJSON = "application/x-ndjson";
 
@@ -221,8 +220,8 @@ export const callRoutes: readonly Route[] = [
     summary: "Makes many calls; each item has its own answer.",
     headers: { Accept: "`application/x-ndjson`: one line for each item as it settles." },
     answers: batchAnswers,
-    shownBody: z.array(callRequestBody).min(1).max(MAX_BATCH),
-    body: z.array(z.unknown()).min(1).max(MAX_BATCH),
+    shownBody: z.array(callRequestBody).min(1).max(MOST_PARTS),
+    body: z.array(z.unknown()).min(1).max(MOST_PARTS),
     maxBytes: MAX_BATCH_BYTES,
     anyText: true,
     parts: { are: "requests", maxBytes: LARGE_BODY_BYTES },

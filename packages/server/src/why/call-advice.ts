@@ -102,7 +102,10 @@ const LOST_CODES: ReadonlySet<string> = new Set(["outcome_unknown", "upstream_un
 const HOLDER =
   /^[\w.@:/-]{1,200}$|^[\w.-]{1,100} \((?:[\w.-]{1,100}, pid \d{1,10}|process \d{1,10} on [\w.-]{1,100})\)$/;
 
-/** The plane knows only that it heard nothing in time. The log of the service says why, unless the plane itself was away. A name that a service made up is not repeated. */
+/**
+ * The plane knows only that it heard nothing in time: the log of the service says why, unless the plane itself was away. A holder that does not look
+ * like a service's name is not shown, because the service chooses that text.
+ */
 export const lookInLog = (holder: string): string =>
   `look into the log of ${HOLDER.test(holder) ? `service ${holder}` : "its service"}, which was not heard in time while it had the call; the plane or the network may have been away`;
 

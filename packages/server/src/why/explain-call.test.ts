@@ -216,7 +216,7 @@ test("[LIM-why-4] services of the plane itself work for all projects: a call tha
   const place = { running: 0, ahead: 0, isAtLeast: false, line: "one" } as const;
   const explainAt = (nowMs: number) => explainQueued({ view: own, nowMs, consumers: 2, ownRole: "tools", place });
   const turn =
-    "it waits its turn: 2 services of target bundled take calls of all projects; of this project, 0 calls run now, and it is the next one";
+    "it waits its turn: 2 services of target bundled take calls of all projects; of this project, 0 calls run now, and this call is the next one";
   expect(explainAt(NOW)).toMatchObject({ why: turn, todo: null });
   expect(explainAt(NOW + 20_000)).toMatchObject({
     why: `${turn}; it has waited 20 s, so other calls probably take all places of the plane's own services; it gives up at 2026-01-02T03:15:05.000Z`,

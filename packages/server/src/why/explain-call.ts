@@ -213,7 +213,7 @@ const whyRunning = (facts: WhyFacts): readonly [string, string | null] => {
   const lapsed = view.leaseExpiresAt !== null && view.leaseExpiresAt.getTime() < nowMs;
   if (lapsed)
     return [
-      `${view.leaseHolder} held it and was not heard in time; ${view.retrySafe ? "it is offered again in a moment" : "it settles outcome_unknown in a moment"}`,
+      `${view.leaseHolder ?? "a service"} had the call and was not heard from in time; the call ${view.retrySafe ? "is offered again in a moment" : "ends as outcome_unknown in a moment"}`,
       view.leaseHolder === null ? null : lookInLog(view.leaseHolder),
     ];
   return [

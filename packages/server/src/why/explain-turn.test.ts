@@ -31,7 +31,7 @@ test("[LIM-why-4] a turn that no worker takes says how many there are, and that 
   const agent = { status: "active", workerTarget: "crew" };
   const worker = { pid: 1, host: "box", roles: ["worker"], bus: "postgres" } as const;
   expect(explain("dispatched", { agent, processes: [worker, { ...worker, pid: 2 }] })).toEqual({
-    why: "it waits for a worker of pool crew to take it; 2 processes have the role worker; workers take turns of all projects",
+    why: "it waits for a worker of pool crew to take it; 2 processes have the role worker; workers serve the agents of all projects",
     todo: expect.stringMatching(
       /serves pool crew .*, or all their places are taken by other turns: toolplane up --roles worker/,
     ),

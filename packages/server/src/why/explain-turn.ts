@@ -59,7 +59,7 @@ const whyDispatched = ({ view, agent, processes }: TurnFacts): TurnExplanation =
   const who = workers === 0 ? "" : `; ${workers === 1 ? "1 process has" : `${workers} processes have`} the role worker`;
   // Which pools a process serves, and whose turns take its places, is not known here.
   return {
-    why: `it waits for a worker of pool ${agent.workerTarget} to take it${who}; workers take turns of all projects`,
+    why: `it waits for a worker of pool ${agent.workerTarget} to take it${who}; workers serve the agents of all projects`,
     todo: `if it stays so, either no server with the role worker serves pool ${agent.workerTarget} (TOOLPLANE_WORKER_TARGETS, or worker_targets in its configuration), or all their places are taken by other turns: toolplane up --roles worker --database-url URL starts another server`,
   };
 };

@@ -38,7 +38,7 @@ test.each<[string, Partial<HeldBack>, QueuePlace | undefined, string, string]>([
     "a slot",
     {},
     place(0),
-    "it waits for a slot: search runs at most 1 call at a time, and 1 runs now (call c1 at text-1 for 2 s); a slot is free when one of them ends, at the latest at 2026-01-02T03:04:33.000Z (in 28 s); it is the next one",
+    "it waits for a slot: search runs at most 1 call at a time, and 1 runs now (call c1 at text-1 for 2 s); a slot is free when one of them ends, at the latest at 2026-01-02T03:04:33.000Z (in 28 s); this call is the next one",
     "to let more run at once: toolplane tools limits search --concurrency N",
   ],
   [
@@ -73,7 +73,7 @@ test.each<[string, Partial<HeldBack>, QueuePlace | undefined, string, string]>([
     "a rate, and it is next",
     { blockedBy: "rate", limits: { rate: { limit: 1, per_seconds: 10 } }, nextAt: at(1) },
     place(0),
-    "it waits for the rate of search, at most 1 call in 10 s; the next call may start at 2026-01-02T03:04:06.000Z (in 1 s); it is the next one",
+    "it waits for the rate of search, at most 1 call in 10 s; the next call may start at 2026-01-02T03:04:06.000Z (in 1 s); this call is the next one",
     "to let it start more often: toolplane tools limits search --rate N/s",
   ],
   [
@@ -104,7 +104,7 @@ test("[LIM-why-3] calls that the reader may not see are counted and not named, i
     planLimitWhy({ ...showHold(two, new Set(seen)), projectId: "demo", nowMs: NOW, place: place(0) })[0];
   const free = "a slot is free when one of them ends, at the latest at 2026-01-02T03:04:33.000Z (in 28 s)";
   expect(why([])).toBe(
-    `it waits for a slot: search runs at most 2 calls at a time, and 2 run now; ${free}; it is the next one`,
+    `it waits for a slot: search runs at most 2 calls at a time, and 2 run now; ${free}; this call is the next one`,
   );
   expect(why(["c2"])).toContain(`and 2 run now (call c2 at text-1 for 2 s and 1 more); ${free}`);
   expect(limitFacts(showHold(two, new Set()))).toMatchObject({
@@ -118,7 +118,7 @@ test("[LIM-why-3] calls that the reader may not see are counted and not named, i
 });
 
 test.each<[QueuePlace, string]>([
-  [place(0), "1 call runs now, and it is the next one"],
+  [place(0), "1 call runs now, and this call is the next one"],
   [place(1), "1 call runs now, and 1 call is ahead of it"],
   [place(2, "session"), "1 call runs now, and 2 calls of its session are ahead of it"],
   [

@@ -33,7 +33,7 @@ export const planPinnedWhy = (
   const who =
     others === 0
       ? `no service of target ${target} has asked for work lately`
-      : `none of the services of target ${target} that asked for work lately (${others}) runs it`;
+      : `of the services of target ${target} that asked for work lately (${others}), none runs that version`;
   const unnamed = silent === 0 ? "" : `; ${silent} of them name no version (definitions)`;
   return [
     `it waits for a service that runs ${version}, under which it was made (pin: strict), and ${who}${unnamed}; it gives up at ${givesUp}`,

@@ -14,7 +14,7 @@ const TURNS: Readonly<Record<QueuePlace["line"], string>> = {
 
 /** How many calls start before this one, as the queue stands. */
 export const aheadText = ({ ahead, isAtLeast, line }: QueuePlace): string => {
-  if (ahead === 0) return "it is the next one";
+  if (ahead === 0) return "this call is the next one";
   const count = `${isAtLeast ? "at least " : ""}${ahead}`;
   const calls = ahead === 1 ? "call" : "calls";
   if (line === "session") return `${count} ${calls} of its session ${ahead === 1 ? "is" : "are"} ahead of it`;
