@@ -20,8 +20,8 @@ afterAll(async () => {
 });
 
 const PARAMETERS = { type: "object", properties: {} } as const;
-const toolOf = (name: string, run: () => Promise<unknown>) =>
-  defineTool({ name, description: "For tests", parameters: PARAMETERS, retry: "safe", run });
+const toolOf = (name: string, run: () => Promise<unknown>, retry: "safe" | "never" = "safe") =>
+  defineTool({ name, description: "For tests", parameters: PARAMETERS, retry, run });
 
 const viewOf = (toolCallId: string) => world.engine.calls.get({ projectId: "demo", toolCallId });
 const ask = async (subject: string, body: object, headers: Readonly<Record<string, string>>) => {
@@ -44,12 +44,14 @@ test("[UTP-8.6-2] [UTP-8.3-14] one command heard many times, before and after it
   const entered = Promise.withResolvers<void>();
   const leave = Promise.withResolvers<void>();
   let runs = 0;
-  const slow = toolOf("heard", async () => {
+  const hear = async () => {
     runs += 1;
     entered.resolve();
     await leave.promise;
     return { runs };
-  });
+  };
+  // Its service fetches commands and hears each; that of a safe tool waits at the gateway and hears none.
+  const slow = toolOf("heard", hear, "never");
   await using _serving = await world.serve([slow], { target: "heard", concurrency: 4 });
   const toolCallId = await world.dispatch("heard");
   await entered.promise;
