@@ -80,6 +80,25 @@ test.each([["call", "echo"], ["calls", "list"], ["why", "x"], ["tail"], ["token"
   },
 );
 
+test("[API-2-K12] `calls show last --wait` waits for a server that is not back yet", async () => {
+  await stack.call("echo", { text: "before the restart" });
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const program = await stack.start(["calls", "show", "last", "--wait", "60s", "--url", url]);
+  await program.until(
+    "it says that it waits",
+    (_, err) => err.includes(`the server at ${url} is away; waiting for it`) || undefined,
+  );
+  const back = createServer(async ({ url: path }, response) => {
+    const answer = await fetch(`${stack.url}${path}`, { headers: { authorization: `Bearer ${stack.token}` } });
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
+  });
+  await new Promise<void>((resolve) => back.listen(port, "127.0.0.1", resolve));
+  onTestFinished(() => void back.close());
+  const { code } = await program.ended;
+  expect([code, program.out()]).toEqual([0, expect.stringContaining("before the restart")]);
+});
+
 test.each([["calls", "list"], ["tools", "list"], ["dead", "list"], ["tail"]])(
   "[API-2-K27] a project that does not exist is told, not shown as empty: %s %s",
   async (...args) => {

@@ -63,16 +63,19 @@ const withAdvice = (error: ToolplaneError): ToolplaneError => {
   return new ToolplaneError(error.code, error.message, { detail: { ...detail, todo: advice }, cause: error });
 };
 
+const AWAY_PAUSE_MS = 500;
+
 /**
- * Makes something at a server that may be restarting, or whose limits refuse it for a while: with --wait it is tried until the wait is over.
- * It must be safe to send twice.
+ * Asks a server that may be restarting, or whose limits refuse the request for a while: with --wait it is asked until the wait is over.
+ * The request must be safe to send twice.
  */
-export const makePatiently = async <T>(
+export const askPatiently = async <T>(
   { io, flags, output }: CommandContext,
   { untilMs, signal }: Wait,
   make: () => Promise<T>,
+  onAway?: () => void,
 ): Promise<T> => {
-  for (;;) {
+  for (let failures = 0; ; failures++) {
     try {
       return await make();
     } catch (error) {
@@ -86,6 +89,8 @@ export const makePatiently = async <T>(
       if (!isAway(error) || signal.aborted) throw error;
       if (flags.wait === undefined) throw error.code === "upstream_unavailable" ? withAdvice(error) : error;
       if (io.now() >= untilMs) throw error;
+      if (failures === 0) onAway?.();
+      await io.sleep(AWAY_PAUSE_MS, signal);
     }
   }
 };

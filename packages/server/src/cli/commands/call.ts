@@ -10,7 +10,7 @@ import { showOutcome } from "../call-outcome.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { parseDuration, parseMoment } from "../duration.ts";
 import { readInput } from "../input.ts";
-import { leaveRunning, makePatiently, openPatient, waitForCall, withWait } from "../wait-for-call.ts";
+import { askPatiently, leaveRunning, openPatient, waitForCall, withWait } from "../wait-for-call.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 const DEFAULT_WAIT_MS = 30_000;
@@ -91,7 +91,7 @@ export const callCommand: Command = {
       const enough = new AbortController();
       const onStop = (): void => void io.sleep(LAST_ANSWER_MS, enough.signal).then(() => enough.abort());
       wait.signal.addEventListener("abort", onStop, { once: true });
-      const made = await makePatiently(context, wait, () =>
+      const made = await askPatiently(context, wait, () =>
         plane.start(args[0] ?? "", given, { ...options, signal: enough.signal }),
       ).finally(() => enough.abort());
       id = parseText(made, "tool_call_id");

@@ -11,7 +11,7 @@ import { filterQuery, LIST_FILTERS } from "../list-filters.ts";
 import { showPage } from "../page.ts";
 import { callSpan, showCall } from "../show-call.ts";
 import { toneOf } from "../tone.ts";
-import { leaveRunning, openPatient, waitForCall, withWait } from "../wait-for-call.ts";
+import { askPatiently, leaveRunning, openPatient, waitForCall, withWait } from "../wait-for-call.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 const callPath = (project: string, id: string, ...rest: readonly string[]): string =>
@@ -52,15 +52,17 @@ const show: Command = {
   options: ["project", "wait"],
   summary: "show one call (the id last is the newest one)",
   async run(context) {
-    const { flags } = context;
-    const id = await resolveCallId(context);
-    const plane = openPatient(context, () => `call ${id}`);
-    const call = await plane.read(id);
-    if (flags.wait === undefined) {
-      showCall(context, call);
-      return EXIT.ok;
-    }
-    return withWait(context, parseDuration(flags.wait, "--wait"), async (wait) => {
+    const { flags, client, output } = context;
+    const isWaited = flags.wait !== undefined;
+    return withWait(context, isWaited ? parseDuration(flags.wait, "--wait") : 0, async (wait) => {
+      const onAway = (): void => output.note(`the server at ${client.url} is away; waiting for it`);
+      const id = await askPatiently(context, wait, () => resolveCallId(context), onAway);
+      const plane = openPatient(context, () => `call ${id}`);
+      const call = await askPatiently(context, wait, () => plane.read(id), onAway);
+      if (!isWaited) {
+        showCall(context, call);
+        return EXIT.ok;
+      }
       const waited = await waitForCall(context, plane, call, wait);
       if (!isOver(waited)) return leaveRunning(context, waited, wait.signal.aborted);
       showCall(context, waited);
