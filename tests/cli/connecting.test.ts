@@ -1,7 +1,7 @@
 // How `toolplane` finds its server and its token, and what it says when either is missing or wrong.
 
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { findFreePort } from "@toolplane/processes";
@@ -89,10 +89,11 @@ test("[API-2-K12] `calls show last --wait` waits for a server that is not back y
     "it says that it waits",
     (_, err) => err.includes(`the server at ${url} is away; waiting for it`) || undefined,
   );
-  const back = createServer(async ({ url: path }, response) => {
+  const pass = async (path: string, response: ServerResponse): Promise<void> => {
     const answer = await fetch(`${stack.url}${path}`, { headers: { authorization: `Bearer ${stack.token}` } });
     response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
-  });
+  };
+  const back = createServer((request, response) => void pass(request.url ?? "", response));
   await new Promise<void>((resolve) => back.listen(port, "127.0.0.1", resolve));
   onTestFinished(() => void back.close());
   const { code } = await program.ended;
