@@ -108,7 +108,8 @@ test("steal and busy time are read from the first line of /proc/stat", () => {
 describe("options", () => {
   test("a whole run is written to docs, a look is not", () => {
     expect(parseOptions([])).toMatchObject({ levels: [1, 16, 64, 256], rounds: 3, seconds: 5, out: "docs" });
-    expect(parseOptions(["--baseline", "ae39b87"])).toMatchObject({ baseline: "ae39b87", out: "docs" });
+    expect(parseOptions([]).baselines).toEqual([]);
+    expect(parseOptions(["--baseline", "a,b"])).toMatchObject({ baselines: ["a", "b"], out: "docs" });
     expect(parseOptions(["--seconds", "1"]).out).toBeUndefined();
     expect(parseOptions(["--only", "http,nats", "--out", "x"])).toMatchObject({ only: ["http", "nats"], out: "x" });
   });

@@ -7,7 +7,6 @@ import {
   resultFor,
   startTestEngine,
   type TestEngine,
-  until,
   watchService,
 } from "@toolplane/testkit";
 import { expect, test } from "vitest";
@@ -98,11 +97,10 @@ test("[ENG-few-5] an empty queue is looked at once, however often a service come
   await using t = await start();
   const claim = (waitMs: number) => t.engine.calls.claim({ ...CLAIM, projectId: t.projectId }, waitMs);
   await claim(1);
-  // The bell of an engine says hello once, when its connection stands.
-  await until("the hello of its bell", () => t.engine.doorbell.stats().sent > 0);
   const counted = countStatements([t.engine]);
   for (let round = 0; round < 3; round++) await claim(1);
-  expect(counted.names()).toEqual([]);
+  // The bell of an engine says hello when its connection stands, and tells what was registered before.
+  expect(counted.names().filter((name) => name !== "notify")).toEqual([]);
 });
 
 test("[ENG-few-6] services of every project look for no work while the calls are for other targets", async () => {

@@ -58,7 +58,7 @@ test("[SEC-guard-7] [ENG-pin-5] a service starts under a person's guards, serves
     const why = async () => String((await http.send("GET", `/projects/${projectId}/calls/${toolCallId}/why`)).body.why);
     await expect
       .poll(why)
-      .toContain("runs version 2 of pay, under which it was made (pin: strict), and none of the services");
+      .toContain("runs version 2 of pay, under which it was made (pin: strict), and of the services of target shop");
     expect((await engine.calls.get(key)).status).toBe("queued");
     await engine.calls.cancel(key);
   }
