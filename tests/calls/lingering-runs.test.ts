@@ -109,7 +109,8 @@ test("[LIM-slot-2] limits and `why` show the run, an unlimited tool has none, an
   await cancel(call);
   const state = await limitOf("shown");
   expect(state).toMatchObject({ running: 1, lingering: 1, waiting: 1, heldBy: "concurrency" });
-  expect(state?.nextAt?.getTime()).toBeGreaterThan(Date.now());
+  // The service may hold the slot longer than its lease lasts now.
+  expect(state?.nextAt).toBeUndefined();
   const [open] = await t.engine.calls.list(t.projectId, { toolName: "shown", status: "queued" });
   const held = await other.calls.heldBack({ projectId: t.projectId, toolCallId: open?.toolCallId ?? "" });
   expect(held?.slots).toMatchObject([{ toolCallId: call?.facts.toolCallId, holder: "worker-1", endedAs: "canceled" }]);

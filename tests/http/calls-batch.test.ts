@@ -131,3 +131,21 @@ test("[SEC-memory-bodies] the bytes of a batch count until its last line is writ
   });
   await again?.cancel();
 });
+
+test("[API-batch-key] the header that gives one call its key is refused for a batch, and no call is made", async () => {
+  await using http = await startHttpStack();
+  const response = await http.raw(BATCH, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${http.admin}`,
+      "content-type": "application/json",
+      "idempotency-key": "k",
+    },
+    body: JSON.stringify(items(2)),
+  });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    error: { code: "bad_request", message: expect.stringContaining("its own idempotency_key") },
+  });
+  expect(await http.t.engine.calls.list("demo", { limit: 10 })).toEqual([]);
+});

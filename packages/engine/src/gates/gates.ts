@@ -302,7 +302,8 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
           blockedBy,
           limits: state.limits,
           running: blockedBy === "breaker" ? state.trials : state.running,
-          nextAt: nextMs === undefined ? undefined : new Date(state.nowMs + nextMs),
+          // A slot has no time: a heartbeat moves the end of the lease that holds it.
+          nextAt: nextMs === undefined || blockedBy === "concurrency" ? undefined : new Date(state.nowMs + nextMs),
           openedAt: state.openedAtMs === null ? undefined : new Date(state.openedAtMs),
           slots: slots.map((row) => ({
             toolCallId: row.tool_call_id,

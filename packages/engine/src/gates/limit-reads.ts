@@ -57,7 +57,8 @@ const planLimitState = (state: GateState, waiting: number): LimitState => {
     lingering: target === undefined ? state.lingersUntilMs.length : 0,
     waiting,
     heldBy: isHeld ? blockedBy : undefined,
-    nextAt: isHeld && nextMs !== undefined ? new Date(state.nowMs + nextMs) : undefined,
+    // A slot has no time: a heartbeat moves the end of the lease that holds it.
+    nextAt: isHeld && nextMs !== undefined && blockedBy !== "concurrency" ? new Date(state.nowMs + nextMs) : undefined,
     openedAt: isOpen && state.openedAtMs !== null ? new Date(state.openedAtMs) : undefined,
   };
 };

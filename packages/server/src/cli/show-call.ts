@@ -70,7 +70,9 @@ const tookOf = (call: Body): string | null => {
   const waited = spanOf(call, "created_at", "started_at");
   if (whole === undefined) return null;
   const said = `${whole} from asked to settled`;
-  return waited === undefined ? `${said}; it never started` : `${said}, of which it waited ${waited}`;
+  if (waited === undefined) return `${said}; it never started`;
+  const attempts = Number(call.attempts ?? 1);
+  return attempts > 1 ? `${said}; attempt ${attempts} began after ${waited}` : `${said}, of which it waited ${waited}`;
 };
 
 export const showCall = ({ output }: CommandContext, call: Body): void => {

@@ -36,16 +36,22 @@ export const withWait = async <T>(
   }
 };
 
-/** A client that says once that the server is away, and which call or turn is stored. */
+/** A client that says once that the server is away, and which call or turn is stored; and once that a limit makes it wait. */
 export const openPatient = (
   { openPlane, output, client }: CommandContext,
   what: () => string | undefined,
   startupMs?: number,
 ): Plane => {
   let told = false;
+  let toldLimit = false;
   return openPlane((error) => {
-    // The server is there: a limit refuses the request for a moment.
-    if (secondsToWait(error) !== undefined) return;
+    const seconds = secondsToWait(error);
+    if (seconds !== undefined) {
+      // The server is there: a limit refuses the request for a moment.
+      if (!toldLimit) output.note(`${error.message}; waiting ${seconds} s for it`);
+      toldLimit = true;
+      return;
+    }
     const known = what();
     if (told || (known === undefined && startupMs === undefined)) return;
     told = true;

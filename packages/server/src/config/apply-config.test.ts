@@ -35,7 +35,7 @@ const FILE = {
 test.each<[object, string]>([
   [
     { concurrency: null },
-    "concurrency may not be less strict than 4, which the plane's configuration file sets as limits.project.concurrency",
+    "concurrency may not be less strict than 4, the ceiling that the plane's configuration file has set as limits.project.concurrency",
   ],
   [{ concurrency: 5 }, "limits.project.concurrency"],
   [{ rate: null }, 'less strict than {"limit":5,"per_seconds":1}'],
@@ -43,8 +43,8 @@ test.each<[object, string]>([
   [{ rate: { limit: 60, per_seconds: 60 } }, "limits.project.rate"],
   [{ queue: null }, "limits.project.queue"],
   [{ queue: 11 }, "less strict than 10"],
-  [{ delegated_turns: 51 }, "sets as limits.delegated_turns"],
-  [{ fork_join_tasks: 5 }, "sets as limits.fork_join_tasks"],
+  [{ delegated_turns: 51 }, "has set as limits.delegated_turns"],
+  [{ fork_join_tasks: 5 }, "has set as limits.fork_join_tasks"],
   [{ target_breaker: { ...BREAKER, window_seconds: 0.01 } }, "limits.project.target_breaker"],
   [{ target_breaker: { ...BREAKER, open_seconds: 1 } }, "limits.project.target_breaker"],
   [{ queue: 3, concurrency: 5 }, "limits.project.concurrency"],

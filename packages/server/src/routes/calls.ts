@@ -229,6 +229,11 @@ export const callRoutes: readonly Route[] = [
       const projectId = call.params.project ?? "";
       // What is wrong for all items refuses the batch; channel and agent are checked per item.
       checkCallerHeaders(call.context.req.raw.headers, { projectId });
+      if (call.context.req.header("idempotency-key") !== undefined)
+        throw new ToolplaneError(
+          "bad_request",
+          "the Idempotency-Key header is for one call; give each call of the batch its own idempotency_key",
+        );
       const isStream = call.context.req.header("accept")?.includes(NDJSON) === true;
       return isStream ? answerAsTheySettle(call) : answerTogether(call);
     },

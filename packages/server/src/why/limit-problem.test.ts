@@ -112,6 +112,9 @@ test("[LIM-why-3] calls that the reader may not see are counted and not named, i
     slots: [],
     slot_free_by: at(28).toISOString(),
   });
+  // Of a limit that was lowered to 1, two runs have to end.
+  const lowered = { ...two, limits: { concurrency: 1 } };
+  expect(limitFacts(showHold(lowered, new Set()))).toMatchObject({ running: 2, slot_free_by: null });
   const trial = held({ blockedBy: "breaker", limits: { breaker }, openedAt: at(-6) });
   const [said] = planLimitWhy({ ...showHold(trial, new Set()), projectId: "demo", nowMs: NOW, place: undefined });
   expect(said).toContain("; a call runs as a trial now:");

@@ -8,7 +8,7 @@ type Said = readonly [string, string | null];
 
 /** What its reader may know of what holds a call: `slots` are those that the reader may see. */
 export interface ShownHold extends HeldBack {
-  /** When the first of all slots is free at the latest. */
+  /** When the first of all slots is free at the latest; null when more calls run than the limit allows now, so that several have to end. */
   readonly freeBy: Date | undefined;
 }
 
@@ -131,6 +131,9 @@ interface LimitFacts {
   }[];
 }
 
+const isOver = ({ concurrency }: HeldBack["limits"], running: number): boolean =>
+  concurrency != null && running > concurrency;
+
 /** For the facts beside the sentence. */
 export const limitFacts = ({
   toolName,
@@ -147,7 +150,7 @@ export const limitFacts = ({
   limits,
   running,
   next_at: nextAt?.toISOString() ?? null,
-  slot_free_by: freeBy?.toISOString() ?? null,
+  slot_free_by: isOver(limits, running) ? null : (freeBy?.toISOString() ?? null),
   slots: slots.map(({ toolCallId, holder, startedAt, runDeadline, endedAs }) => ({
     tool_call_id: toolCallId,
     holder,
