@@ -9,6 +9,7 @@ import {
   SERVED_TARGET,
   sharedPostgres,
   startMortalServer,
+  toolUpload,
   until,
 } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -38,6 +39,8 @@ const claim = async (): Promise<LeasedCall> => {
   if (call === undefined) throw new RangeError("there is nothing to claim");
   return call;
 };
+
+const AT_ONCE = { projectId: CRASH_PROJECT, holder: "holder", max: 1 };
 
 const heldOf = ({ facts, lease }: LeasedCall) => ({
   projectId: facts.projectId,
@@ -91,6 +94,29 @@ describe("a moment after the answer the server dies, and", () => {
     const outcome = { given: { status: "success", result: {} } };
     await expect(engine.calls.settle({ ...heldOf(call), outcome })).rejects.toMatchObject({ code: "lease_lost" });
     expect(await engine.calls.settle({ ...heldOf(again), outcome })).toMatchObject({ status: "success" });
+  });
+
+  // Forgotten, it would let another call start while the run goes on: more at once than the limit, or two in a session.
+  test.each<[string, object]>([
+    ["of a limited tool", { concurrency: 1 }],
+    ["of a tool with a rate, and its token,", { rate: { limit: 1, per_seconds: 3_600 } }],
+    ["in a session", { session: "agent" }],
+  ])("[CRASH-3] the lease of a safe call %s holds", async (what, limits) => {
+    const toolName = `held_${Object.keys(limits).join("")}`;
+    const options = { retry: "safe", timeout_seconds: 60, ...limits };
+    await engine.tools.upsertTool(CRASH_PROJECT, toolUpload({ name: toolName, target: SERVED_TARGET, options }));
+    await dispatch(toolName);
+    const call = await claim();
+    const { toolCallId } = call.facts;
+    expect([what, ...(await afterDeath(STATE, [toolCallId]))]).toEqual([
+      what,
+      { status: "running", lease_id: call.lease.id },
+    ]);
+    const other = await dispatch(toolName);
+    expect(await engine.calls.claim({ ...AT_ONCE, target: SERVED_TARGET })).toEqual([]);
+    await engine.calls.cancel({ projectId: CRASH_PROJECT, toolCallId: other.toolCallId });
+    const outcome = { given: { status: "success", result: {} } };
+    expect(await engine.calls.settle({ ...heldOf(call), outcome })).toMatchObject({ status: "success" });
   });
 
   test("[CRASH-3] a settled call is settled", async () => {

@@ -1,6 +1,7 @@
 // Leases. Claiming a command and leasing its call are one statement: what is not locked and due is taken, with its card.
 // A lease of a tool that is not `retry: safe` must survive a crash of the server (it decides outcome_unknown), so it is
-// synced; a safe tool may simply run again, so its lease does not wait for the disk.
+// synced. So is a lease under a limit or in a session: if the server forgot it, another call would get its slot or its session while the
+// run goes on. Any other call of a safe tool may simply run again, so its lease does not wait for the disk.
 
 import { RETURN_TOKENS } from "../gates/return-tokens.sql.ts";
 import { type GivenOf, given, inputOf } from "../sql/columns.sql.ts";
@@ -58,11 +59,14 @@ const NO_STATE: StateSource = { column: "null", bytes: "0", join: "" };
 /** What the calls of one claim have together, but for the last: those behind it come without their card, and are given back. */
 export const CLAIM_BYTES = 8 * 1024 * 1024;
 
-/** `picked` has ord, lease_id, holder, lease_seconds, retry_safe and lanes: among how many lanes the row's claim was shared. */
+/**
+ * `picked` has ord, lease_id, holder, lease_seconds, lanes: among how many lanes the row's claim was shared, and forgettable: whether the
+ * database may forget the lease when it crashes.
+ */
 export const take = (isPicked: string, state: StateSource): string => `
 durability as materialized (
   select set_config('synchronous_commit',
-           case when coalesce(bool_and(retry_safe), true) then 'off' else current_setting('synchronous_commit') end, true)
+           case when coalesce(bool_and(forgettable), true) then 'off' else current_setting('synchronous_commit') end, true)
     from picked
 ),
 leased as (
@@ -148,7 +152,7 @@ export const sharedByLane = (limit: string, columns: string): string => `
 // was put back into the queue after this statement began has moved; the next look finds it.
 const PICKED = `
 picked as materialized (
-  select w.ord, w.lease_id, w.holder, w.lease_seconds, c.place, c.retry_safe, l.lanes
+  select w.ord, w.lease_id, w.holder, w.lease_seconds, c.place, c.retry_safe as forgettable, l.lanes
     from wanted w${sharedByLane("w.max", "ctid as place, retry_safe")}
 ),`;
 
@@ -239,9 +243,9 @@ free as materialized (
         for update skip locked) c
 ),
 picked as materialized (
-  select * from free where session is null
+  select *, retry_safe as forgettable from free where session is null
   union all
-  (select distinct on (project_id, session) * from free where session is not null order by project_id, session, ord)
+  (select distinct on (project_id, session) *, false from free where session is not null order by project_id, session, ord)
 ),${take("c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id", SESSION_STATE)}`,
 };
 

@@ -316,10 +316,10 @@ export const TAKE_PASSED: Statement = {
   name: "gates.take-passed",
   text: `
 with picked as materialized (
-  select w.request as ord, w.lease_id, w.holder, w.lease_seconds, 1 as lanes, c.*
+  select w.request as ord, w.lease_id, w.holder, w.lease_seconds, 1 as lanes, false as forgettable, c.*
     from ${passed.from.replace(" as i (", " as w (")}
    cross join lateral (
-     select project_id, tool_call_id, retry_safe
+     select project_id, tool_call_id
        from state.live_calls
       where project_id = w.project_id and tool_call_id = w.tool_call_id and ${IS_DUE}
         for update skip locked) c

@@ -81,7 +81,7 @@ due as materialized (
    where w.pins = '*'
 ),
 free as materialized (
-  select w.ord, w.lease_id, w.holder, w.lease_seconds, d.place, d.retry_safe, d.lanes
+  select w.ord, w.lease_id, w.holder, w.lease_seconds, d.place, d.retry_safe as forgettable, d.lanes
     from (select *, row_number() over (partition by ord order by own desc, available_at, tool_call_id) as turn from due) d
     join wanted w on w.ord = d.ord
    where d.turn <= case when w.sessions_first then w.max - (select count(*) from heads h where h.ord = w.ord) else w.max end
@@ -89,10 +89,10 @@ free as materialized (
 picked as materialized (
   select * from free
   union all
-  select h.ord, h.lease_id, h.holder, h.lease_seconds, c.place, c.retry_safe, 1
+  select h.ord, h.lease_id, h.holder, h.lease_seconds, c.place, false, 1
     from heads h
    cross join lateral (
-     select ctid as place, retry_safe
+     select ctid as place
        from state.live_calls
       where project_id = h.project_id and tool_call_id = h.tool_call_id and ${IS_DUE}
         for update skip locked) c
