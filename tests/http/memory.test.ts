@@ -334,3 +334,55 @@ test("[SEC-memory-waits] [SEC-11-2] one token has so many waiting requests, and 
   await Promise.all(waiting);
   expect((await http.send("GET", `${path}?wait_seconds=0.01`)).status).toBe(200);
 });
+
+const MB = 1_000 * KB;
+const ROOM = { answers: { perToken: 20 * MB, inAll: 100 * MB } };
+type Stack = Awaited<ReturnType<typeof startHttpStack>>;
+
+const claimUnread = (http: Stack) =>
+  http.raw("/projects/demo/tool-services/test/claim", {
+    method: "POST",
+    headers: { authorization: `Bearer ${http.admin}`, "content-type": "application/json" },
+    body: JSON.stringify({ max: 8, wait_seconds: 0 }),
+  });
+const countQueued = async (http: Stack): Promise<number> =>
+  (await http.t.engine.calls.list("demo", { limit: 100, status: "queued" })).length;
+const fillQueue = async (http: Stack): Promise<void> => {
+  const text = "x".repeat(800 * KB);
+  for (let made = 0; made < 40; made++)
+    await http.t.engine.calls.dispatch({ projectId: "demo", toolName: "safe", arguments: { text } });
+};
+
+test("[SEC-memory-answers] a service that does not read its commands gets no more: nothing is leased for it", async () => {
+  await using http = await startHttpStack({}, ROOM, false);
+  await fillQueue(http);
+  const unread = [await claimUnread(http), await claimUnread(http)];
+  expect(unread.map(({ status }) => status)).toEqual([200, 200]);
+  expect(await countQueued(http)).toBe(24);
+  const refused = await claimUnread(http);
+  expect([refused.status, await countQueued(http)]).toEqual([429, 24]);
+  expect(await refused.json()).toMatchObject({ error: { code: "rate_limited", retryable: true } });
+  for (const { body } of unread) await body?.cancel();
+  expect((await claimUnread(http)).status).toBe(200);
+});
+
+test("[SEC-memory-answers] of claims at once, those that find no room give their commands back", async () => {
+  await using http = await startHttpStack({}, ROOM, false);
+  await fillQueue(http);
+  const answers = await Promise.all(Array.from({ length: 5 }, () => claimUnread(http)));
+  expect(answers.every(({ status }) => status === 200)).toBe(true);
+  // Three answers fit.
+  await eventually(async () => (await countQueued(http)) === 16);
+  for (const { body } of answers) await body?.cancel();
+});
+
+test("[SEC-memory-answers] an exchange does not repeat what cannot be the id of a call", async () => {
+  await using http = await startHttpStack();
+  const long = "z".repeat(1 * MB);
+  const { body } = await http.send("POST", "/projects/demo/tool-services/test/exchange", {
+    heartbeats: [{ tool_call_id: long, lease: "x" }],
+    releases: [{ tool_call_id: long, lease: "x" }],
+  });
+  expect(JSON.stringify(body).length).toBeLessThan(2 * KB);
+  expect(body).toMatchObject({ heartbeats: [{ tool_call_id: null, error: { code: "payload_too_large" } }] });
+});

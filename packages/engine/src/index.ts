@@ -24,6 +24,7 @@ export type { CallAnswer } from "./calls/call-answer.ts";
 export type { CallLease } from "./calls/call-leases.ts";
 export type { CallRequest } from "./calls/call-request.ts";
 export { MAX_CANCELED } from "./calls/cancel-waiting.ts";
+export { CLAIM_BYTES } from "./calls/lease.sql.ts";
 export type { HeldCall } from "./calls/park.ts";
 export type { QueuePlace } from "./calls/queue-place.ts";
 export type { SeenService } from "./calls/seen-services.ts";

@@ -96,8 +96,9 @@ const questionOf = ({ kind, given }: Item, envelope: Envelope): ServiceRequest<n
   return { ...envelope, headers, toolCallId: toolCallId as string, body: body as never };
 };
 
+/** An answer repeats only what can be an id: a text of megabytes would come back as often as its service asks. */
 const idOf = (given: unknown): string | undefined =>
-  isRecord(given) && isFilled(given.tool_call_id) ? given.tool_call_id : undefined;
+  isRecord(given) ? plainText.safeParse(given.tool_call_id).data : undefined;
 
 const itemsOf = (lists: ItemLists): readonly Item[] =>
   ITEM_KINDS.flatMap((kind) => lists[kind].map((given, index) => ({ kind, index, given, toolCallId: idOf(given) })));

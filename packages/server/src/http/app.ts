@@ -146,6 +146,7 @@ export const createApp = (options: AppOptions): Hono => {
         draining: options.draining,
         holdBody: share.hold,
         openAnswer: () => answers.open(token.tokenId),
+        checkUnread: (bytes: number) => answers.checkRoom(token.tokenId, bytes),
         async inLine(work) {
           using _place = await enter();
           return await work();

@@ -36,17 +36,11 @@ export interface BodyShare extends Disposable {
   hold(): Disposable;
 }
 
-/** For what must not be refused: commands that are leased to the reader by now. */
-export const UNCOUNTED: BodyShare = {
-  take: () => {},
-  arrive: async () => undefined,
-  hold: () => UNCOUNTED,
-  [Symbol.dispose]: () => {},
-};
-
 export interface BodyBudget {
   /** `isHere`: whether the whole body has come; without it no body has. */
   open(tokenId: string, isHere?: () => boolean): BodyShare;
+  /** Throws `rate_limited` when there is no room for so many more bytes. A token that holds nothing always has room for its own. */
+  checkRoom(tokenId: string, bytes: number): void;
   /** For those who look. */
   held(): number;
 }
@@ -74,7 +68,14 @@ export const createBodyBudget = (limits: BodyLimits = BODY_LIMITS, of: BudgetOf 
     else byToken.delete(tokenId);
   };
 
+  const checkRoom = (tokenId: string, bytes: number): void => {
+    const held = byToken.get(tokenId) ?? 0;
+    if (held + bytes > limits.perToken) throw refuse("this token", limits.perToken);
+    if (held > 0 && inAll + bytes > limits.inAll) throw refuse("all tokens", limits.inAll);
+  };
+
   return {
+    checkRoom,
     open(tokenId, isHere) {
       let taken = 0;
       let holders = 1;

@@ -62,6 +62,8 @@ export interface RouteCall<Body, Query, Given extends Answers = Answers> {
   inLine<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Counts a long answer until its reader has taken it. */
   openAnswer(): BodyShare;
+  /** Throws `rate_limited` when so many more bytes would be more than the answers of the caller's token may hold unread. */
+  checkUnread(bytes: number): void;
 }
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";

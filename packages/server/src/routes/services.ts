@@ -2,11 +2,9 @@
 // gateway/service-operations.ts does the work, for HTTP and NATS; here is only how it is asked for over HTTP. A tool's token
 // reaches only the targets it names.
 
-import { type LeasedCall, readInPieces } from "@toolplane/engine";
 import { HEADERS, headersFromHttp, ToolplaneError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import { z } from "zod";
-import type { StoredCard } from "../cards/card-body.ts";
 import {
   type ClaimAsked,
   checkTarget,
@@ -16,29 +14,13 @@ import {
   waitSeconds,
 } from "../gateway/claim-calls.ts";
 import { carryOutExchange, exchangeBody, exchangedBody, exchangeWaitMs } from "../gateway/exchange.ts";
-import { commandBody, commandShape } from "../gateway/lease-operations.ts";
+import { commandShape } from "../gateway/lease-operations.ts";
 import { SERVICE_OPERATIONS } from "../gateway/service-operations.ts";
 import type { ServiceAnswer, ServiceOperation, ServiceRequest } from "../gateway/service-request.ts";
 import { answerList } from "../http/answer-list.ts";
-import type { BodyOf } from "../http/answers.ts";
-import { UNCOUNTED } from "../http/body-budget.ts";
 import { type Method, type Route, type RouteCall, route, SERVICES } from "../http/route.ts";
 import { serviceCaller } from "../http/service-caller.ts";
-
-/** A command that comes with its card can be started at once; cards beyond this size are asked for one by one. */
-const MAX_CARD_CHARS = 8 * 1024 * 1024;
-
-const claimBody = (calls: readonly LeasedCall[]): Promise<BodyOf<typeof commandShape>[]> => {
-  let left = MAX_CARD_CHARS;
-  return readInPieces(
-    calls,
-    ({ cardBody }) => cardBody.length,
-    (call) => {
-      left -= call.cardBody.length;
-      return left < 0 ? commandBody(call) : { ...commandBody(call), card: JSON.parse(call.cardBody) as StoredCard };
-    },
-  );
-};
+import { checkUnread, prepareCommands } from "./command-answer.ts";
 
 const answer = (context: Context, { status, body }: ServiceAnswer): Response => context.json(body, status);
 
@@ -107,8 +89,10 @@ export const serviceRoutes: readonly Route[] = [
       wait_seconds: waitSeconds.default(20),
     }),
     handle: async (call) => {
+      checkUnread(call);
       const calls = await claimCalls(claimOf(call, call.body, call.body.wait_seconds * 1_000));
-      return answerList({ ...call, openAnswer: () => UNCOUNTED }, "commands", await claimBody(calls), {});
+      const { commands, openAnswer } = await prepareCommands(call, calls);
+      return answerList({ ...call, openAnswer }, "commands", commands, {});
     },
   }),
   route({
@@ -124,8 +108,9 @@ export const serviceRoutes: readonly Route[] = [
       const { body, log } = call;
       const asked = { ...requestOf(call), body };
       checkTarget(asked.caller, call.params.target ?? "", asked.projectId, asked.headers);
+      if (body.max > 0) checkUnread(call);
       const claim = () => claimCalls(claimOf(call, body, exchangeWaitMs(body)));
-      const { said, commands, faults } = await carryOutExchange(asked, claim);
+      const { said, commands: leased, faults } = await carryOutExchange(asked, claim);
       const [fault] = faults;
       if (fault !== undefined)
         log.error("an item that a tool service sent could not be handled", {
@@ -134,7 +119,8 @@ export const serviceRoutes: readonly Route[] = [
           cause: String(fault.cause ?? fault),
           more: faults.length - 1,
         });
-      return answerList({ ...call, openAnswer: () => UNCOUNTED }, "commands", await claimBody(commands), said);
+      const { commands, openAnswer } = await prepareCommands(call, leased);
+      return answerList({ ...call, openAnswer }, "commands", commands, said);
     },
   }),
   onCall("GET", "card", "The call's card, for the service that holds the call.", SERVICE_OPERATIONS.get_card),
