@@ -1,71 +1,13 @@
 // The client against a server that the test writes, with a clock that the test moves.
 
-import { isToolplaneError, type ToolplaneError } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
-import { createManualClock, type ManualClock, settle, until } from "../../test/manual-clock.ts";
-import {
-  type Answerer,
-  createScriptedServer,
-  type ScriptedAnswer,
-  type ScriptedServer,
-} from "../../test/scripted-server.ts";
+import { failure, passTime, startWorld, type World } from "../../test/client-world.ts";
+import { createManualClock, settle, until } from "../../test/manual-clock.ts";
+import type { Answerer, ScriptedAnswer } from "../../test/scripted-server.ts";
 import { createHttpPool } from "../http/pool.ts";
 import { createApi } from "./api.ts";
 import { createApiPlane } from "./connect.ts";
 import type { Plane } from "./plane.ts";
-
-interface World extends AsyncDisposable {
-  readonly server: ScriptedServer;
-  readonly plane: Plane;
-  readonly clock: ManualClock;
-  /** The requests so far, by method and path. */
-  asked(): readonly string[];
-  /** Moves the clock, a second at a time, until the promise is settled. */
-  waitFor<T>(promise: Promise<T>): Promise<T>;
-}
-
-const MINUTES = 2;
-
-const passTime = async <T>(clock: ManualClock, promise: Promise<T>): Promise<T> => {
-  let over = false;
-  void promise.finally(() => {
-    over = true;
-  });
-  for (let second = 0; second < MINUTES * 60 && !over; second += 1) {
-    await clock.advance(1_000);
-    await settle(50);
-  }
-  expect(over).toBe(true);
-  return promise;
-};
-
-const startWorld = async (answer: Answerer): Promise<World> => {
-  const server = await createScriptedServer(answer);
-  const clock = createManualClock();
-  const pool = createHttpPool({ url: server.url });
-  const api = createApi({ url: server.url, send: pool.send, readToken: () => "secret" });
-  const plane = createApiPlane({ api, projectId: "demo", clock, random: () => 0.5, close: pool.close });
-  return {
-    server,
-    plane,
-    clock,
-    waitFor: (promise) => passTime(clock, promise),
-    asked: () => server.requests.map(({ method, path }) => `${method} ${path.split("?")[0]}`),
-    async [Symbol.asyncDispose]() {
-      await plane.close();
-      await server[Symbol.asyncDispose]();
-    },
-  };
-};
-
-const failure = async (promise: Promise<unknown>): Promise<ToolplaneError> => {
-  const error = await promise.then(
-    () => expect.unreachable("it succeeded"),
-    (thrown: unknown) => thrown,
-  );
-  if (!isToolplaneError(error)) throw error;
-  return error;
-};
 
 const HANG_UP = { hangUp: true } as const;
 const made = (status: string, more: object = {}) => ({ body: { tool_call_id: "c-1", status, ...more } });
