@@ -81,6 +81,9 @@ const KEYS: Readonly<Record<keyof ConnectOptions, true>> = {
 export const connect = (options: ConnectOptions = {}): Plane => {
   typed(() => refuseUnknownKeys(options, { taker: "connect", keys: Object.keys(KEYS) }));
   const { env = process.env, startupMs, onRetry } = options;
+  // Replaced by TOOLPLANE_TOKEN, it would call in the name of somebody else.
+  if (options.token?.trim() === "")
+    throw badRequest("connect: the token is empty; leave it out to use TOOLPLANE_TOKEN, or give one");
   checkUrl(options, env);
   // Callers and services read the same variables.
   const { url, token, projectId } = typed(() =>
