@@ -169,7 +169,11 @@ describe("what a caller gives is checked before anything is sent", () => {
       "wait is a number",
     ],
     ["an unknown option", (plane: Plane) => plane.call("echo", {}, { timeout: 3 } as never), "there is no key timeout"],
-    ["one of start", (plane: Plane) => plane.start("echo", {}, { wait: 3 } as never), "there is no key wait"],
+    [
+      "one of start",
+      (plane: Plane) => plane.start("echo", {}, { wait: 3 } as never),
+      "there is no key wait; the keys are key, agent, at",
+    ],
     ["one of wait", (plane: Plane) => plane.wait("c-1", { timeout: 3 } as never), "there is no key timeout"],
     [
       "a time that is none",
@@ -181,6 +185,13 @@ describe("what a caller gives is checked before anything is sent", () => {
       (plane: Plane) => plane.call("echo", {}, { at: "tomorrow" as never }),
       "the option at must be a valid Date",
     ],
+    ["a wait as text", (plane: Plane) => plane.call("echo", {}, { wait: "5" as never }), 'not "5"'],
+    ["a list of arguments", (plane: Plane) => plane.call("echo", [1]), "not a list"],
+    ["a value that JSON changes", (plane: Plane) => plane.start("echo", { a: [Number.NaN] }), "NaN at $.a[0]"],
+    ["no tool", (plane: Plane) => plane.call(""), "the name of a tool"],
+    ["an undefined tool", (plane: Plane) => plane.start(undefined as never), "the name of a tool"],
+    ["an empty key", (plane: Plane) => plane.call("echo", {}, { key: "" }), "the key"],
+    ["an empty key of a turn", (plane: Plane) => plane.run("a", "x", { key: "" }).deliverable(), "the key"],
     ["an empty id", (plane: Plane) => plane.read(""), "the id of a call"],
     ["a path", (plane: Plane) => plane.cancel(".."), "the id of a call"],
     ["no id", (plane: Plane) => plane.wait(undefined as never), "the id of a call"],
@@ -195,9 +206,14 @@ describe("what a caller gives is checked before anything is sent", () => {
   test("[SEE-21] callMany names the fault of each call", async () => {
     await using world = await startWorld(() => made("success"));
     const said: string[] = [];
-    const calls = [{ tool: "echo", at: new Date(Number.NaN) }];
+    const calls = [{ tool: "echo", at: new Date(Number.NaN) }, { tool: "" }, { tool: "echo", key: "" }];
     for await (const { error } of world.plane.callMany(calls)) said.push(`${error?.code}: ${error?.message}`);
-    expect(said).toEqual([expect.stringMatching(/^bad_request: the option at must be a valid Date/)]);
+    expect(said.toSorted()).toEqual([
+      expect.stringMatching(/^bad_request: the key/),
+      expect.stringMatching(/^bad_request: the name of a tool/),
+      expect.stringMatching(/^bad_request: the option at must be a valid Date/),
+    ]);
+    expect(world.asked()).toEqual([]);
   });
 });
 

@@ -10,8 +10,9 @@ import { givenUp } from "./api.ts";
 import { callIdOf, isOver, resultOf } from "./call-outcome.ts";
 import { followEvents, type PlaneEvent } from "./events.ts";
 import { planGivenUp, planUnanswered, type Tried } from "./give-up.ts";
-import { checkGiven, checkManyCall, idOf, timeOf, waitMsOf } from "./given-options.ts";
+import { checkGiven, checkManyCall, idOf, timeOf, toolOf, waitMsOf } from "./given-options.ts";
 import { askUntilOver, createMeans, HAND_OVER_MS, type Means, type PlaneOptions } from "./means.ts";
+import { refuseLoss } from "./plain-arguments.ts";
 import { isNobodyThere, StrangeAnswer } from "./strange-answer.ts";
 import { listForModels, type ToolList } from "./tool-list.ts";
 import { type RunningTurn, type RunOptions, runTurn } from "./turn.ts";
@@ -85,13 +86,16 @@ const askOf = (
   tool: string,
   args: unknown,
   { key, agent, at }: CallOptions,
-): Omit<CallAsk, "untilMs"> => ({
-  toolName: tool,
-  arguments: args,
-  key: key ?? means.makeKey(),
-  agentId: agent,
-  notBefore: timeOf(at),
-});
+): Omit<CallAsk, "untilMs"> => {
+  refuseLoss(args);
+  return {
+    toolName: toolOf(tool),
+    arguments: args,
+    key: key ?? means.makeKey(),
+    agentId: agent,
+    notBefore: timeOf(at),
+  };
+};
 
 /** The connection was lost, or something before the server answered in its place. What cannot be understood is said as it is. */
 const isUnanswered = (error: unknown): boolean =>
