@@ -2,17 +2,22 @@
 // that the plane finds: a program handles errors of one kind.
 
 import { badRequest, showName, ToolplaneError, UsageError } from "@toolplane/protocol";
-import { refuseUnknownKeys } from "../tools/refuse-keys.ts";
+import { type KnownKeys, refuseUnknownKeys } from "../tools/refuse-keys.ts";
+
+/** A mistake of the program as callers get it; any other error as it is. */
+export const asBadRequest = (error: unknown): unknown =>
+  error instanceof UsageError ? new ToolplaneError("bad_request", error.message, { cause: error }) : error;
 
 /** Runs a check; its `UsageError` becomes a typed error. */
 export const typed = <T>(check: () => T): T => {
   try {
     return check();
-  } catch (cause) {
-    if (!(cause instanceof UsageError)) throw cause;
-    throw new ToolplaneError("bad_request", cause.message, { cause });
+  } catch (error) {
+    throw asBadRequest(error);
   }
 };
+
+export const refuseKeys = (given: object, known: KnownKeys): void => typed(() => refuseUnknownKeys(given, known));
 
 const WAIT = ["wait", "signal"] as const;
 const CALL = ["key", "agent", "at"] as const;
@@ -41,13 +46,13 @@ const checkKey = ({ key }: { readonly key?: unknown }): void => {
 };
 
 export const checkGiven = (taker: keyof typeof TAKEN, given: object): void => {
-  typed(() => refuseUnknownKeys(given, { taker, keys: TAKEN[taker] }));
+  refuseKeys(given, { taker, keys: TAKEN[taker] });
   checkKey(given);
 };
 
 /** One of the calls that `callMany` is given. */
 export const checkManyCall = (given: object): void => {
-  typed(() => refuseUnknownKeys(given, { taker: "a call of callMany", keys: ["tool", "args", ...CALL] }));
+  refuseKeys(given, { taker: "a call of callMany", keys: ["tool", "args", ...CALL] });
   checkKey(given);
 };
 
