@@ -31,7 +31,13 @@ test("[API-6-L1] [API-6-C7] one process calls tools, serves them and runs agents
   try {
     await using plane = await openPlane({ databaseUrl: database.url, env: { TOOLPLANE_DEMO: "1" } });
     await plane.serve(tools);
-    await expect(plane.serve(tools)).rejects.toThrow("target local is served here already");
+    for (const [asked, message] of [
+      [() => plane.serve(tools), expect.stringContaining("target local is served here already")],
+      [() => plane.serve(tools, { target: "a b" }), expect.stringContaining("target must be made of")],
+      [() => plane.serve([], { target: "none" }), expect.stringContaining("at least one tool")],
+      [() => plane.serve(tools, { target: "x", concurency: 1 } as never), expect.stringContaining("concurrency?")],
+    ] as const)
+      await expect(asked()).rejects.toMatchObject({ name: "ToolplaneError", code: "bad_request", message });
     await expect(plane.call("double", { n: 1 }, { wait: Number.NaN })).rejects.toMatchObject({ code: "bad_request" });
     await expect(plane.call("double", { n: 1 }, { wait: -1 })).rejects.toMatchObject({ code: "bad_request" });
     expect(await Promise.all(Array.from({ length: 50 }, (_, n) => plane.call("double", { n })))).toEqual(

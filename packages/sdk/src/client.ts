@@ -6,6 +6,7 @@ export { isOver, resultOf } from "./client/call-outcome.ts";
 export { type ApiPlaneOptions, type ConnectOptions, connect, createApiPlane, createKeys } from "./client/connect.ts";
 export { readEvents } from "./client/event-stream.ts";
 export type { PlaneEvent } from "./client/events.ts";
+export { asBadRequest, refuseKeys } from "./client/given-options.ts";
 export type { PlaneOptions } from "./client/means.ts";
 export {
   type CallOptions,

@@ -7,6 +7,7 @@ import * as pieces from "./protocol.ts";
 import { DEFAULT_MAX_RESULT_BYTES } from "./runner/build-outcome.ts";
 
 const guide = readFileSync(new URL("../../../docs/guides/write-a-tool.md", import.meta.url), "utf8");
+const callersGuide = readFileSync(new URL("../../../docs/guides/call-from-your-program.md", import.meta.url), "utf8");
 
 const imported = [...guide.matchAll(/import \{ ([^}]+) \} from "@toolplane\/sdk"/g)].flatMap(([, names]) =>
   (names ?? "").split(",").map((name) => name.trim()),
@@ -31,4 +32,5 @@ test("every name the guide imports or mentions as a piece is exported", () => {
 
 test("the limit of a result is the one the guide says", () => {
   expect(guide).toContain(`${DEFAULT_MAX_RESULT_BYTES / 1024} KiB`);
+  expect(callersGuide).toContain(`${DEFAULT_MAX_RESULT_BYTES.toLocaleString("en-US")} bytes`);
 });

@@ -14,6 +14,25 @@ test.each([
   expect(nearest(word, KNOWN)).toBe(meant);
 });
 
+test.each([
+  ["wait", ["key", "agent", "at"]],
+  ["nothere", ["other"]],
+  ["tool", ["to"]],
+])("%s shares too little with %j", (word, known) => {
+  expect(nearest(word, known)).toBeUndefined();
+});
+
+test.each([
+  ["databseurl", "databaseurl"],
+  ["promt", "prompt"],
+  ["fetch_pgae", "fetch_page"],
+  ["serch", "search"],
+  ["sreach", "search"],
+  ["signals", "signal"],
+])("%s is close enough to %s", (word, meant) => {
+  expect(nearest(word, [meant])).toBe(meant);
+});
+
 test.each(["frobnicate", "x", "", "apples"])("%j is taken for nothing", (word) => {
   expect(nearest(word, KNOWN)).toBeUndefined();
 });

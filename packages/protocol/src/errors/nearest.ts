@@ -1,8 +1,12 @@
 // The word that was probably meant: the known one with the fewest letters changed, added or left out. Two letters that changed places count
 // as one mistake.
 
-/** More mistakes than that in a word make it another word. */
-const mostMistakes = (word: string): number => (word.length < 4 ? 1 : 2);
+/** Words of fewer letters have one letter in common with too many others. */
+const LETTERS_PER_MISTAKE = 3;
+
+/** More mistakes than that make it another word. The shorter of the two counts: two letters less make `at` of `wait`. */
+const mostMistakes = (word: string, other: string): number =>
+  Math.max(1, Math.min(2, Math.floor(Math.min(word.length, other.length) / LETTERS_PER_MISTAKE)));
 
 const mistakesBetween = (one: string, other: string): number => {
   const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, j) => j)];
@@ -20,10 +24,10 @@ const mistakesBetween = (one: string, other: string): number => {
 
 export const nearest = (word: string, known: Iterable<string>): string | undefined => {
   let found: string | undefined;
-  let fewest = mostMistakes(word);
+  let fewest = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
     const mistakes = mistakesBetween(word, candidate);
-    if (mistakes > fewest || (found !== undefined && mistakes === fewest)) continue;
+    if (mistakes >= fewest || mistakes > mostMistakes(word, candidate)) continue;
     fewest = mistakes;
     found = candidate;
   }

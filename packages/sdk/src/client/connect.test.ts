@@ -56,6 +56,12 @@ test.each([
   }
 });
 
+test.each(["", " "])("[SEE-21] the empty token %j is not replaced by the one of the environment", (token) => {
+  const attempt = (): unknown => connect({ url: NOBODY, token, env: { TOOLPLANE_TOKEN: "another" } });
+  expect(attempt).toThrow(expect.objectContaining({ code: "bad_request" }));
+  expect(attempt).toThrow("token is empty");
+});
+
 test("[SEE-21] a key that connect does not take is refused by name", () => {
   expect(() => connect({ urll: NOBODY, env: {} } as never)).toThrow("connect: there is no key urll; did you mean url?");
 });

@@ -6,9 +6,8 @@ import { createHttpPool } from "../http/pool.ts";
 import { systemClock } from "../ports/clock.ts";
 import { findPlaneBeside } from "../service/plane-beside.ts";
 import { planSettings } from "../service/settings.ts";
-import { refuseUnknownKeys } from "../tools/refuse-keys.ts";
 import { type Api, type ApiHints, createApi, HINTS } from "./api.ts";
-import { typed } from "./given-options.ts";
+import { refuseKeys, typed } from "./given-options.ts";
 import { createHttpWay } from "./http-way.ts";
 import type { PlaneOptions } from "./means.ts";
 import { createPlane, type Plane } from "./plane.ts";
@@ -79,8 +78,11 @@ const KEYS: Readonly<Record<keyof ConnectOptions, true>> = {
 };
 
 export const connect = (options: ConnectOptions = {}): Plane => {
-  typed(() => refuseUnknownKeys(options, { taker: "connect", keys: Object.keys(KEYS) }));
+  refuseKeys(options, { taker: "connect", keys: Object.keys(KEYS) });
   const { env = process.env, startupMs, onRetry } = options;
+  // Replaced by TOOLPLANE_TOKEN, it would call in the name of somebody else.
+  if (options.token?.trim() === "")
+    throw badRequest("connect: the token is empty; leave it out to use TOOLPLANE_TOKEN, or give one");
   checkUrl(options, env);
   // Callers and services read the same variables.
   const { url, token, projectId } = typed(() =>

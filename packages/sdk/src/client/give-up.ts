@@ -1,9 +1,11 @@
-// What becomes of a call whose caller aborted its signal.
+// What becomes of a call that its caller or its client gives up: the caller aborted its signal, or the wait ended without an answer.
 //   GU1. Giving up never makes a call: a request that was not sent is not sent any more, and a call that may have been made is looked for by its key.
 //   GU2. `canceled` is said of a call that the plane has canceled, or that goes on because its caller did not ask for more. A cancellation
 //        that was asked for and not confirmed is `outcome_unknown`, with the id and the key as far as they are known.
+//   GU3. A wait that ends without an answer is `outcome_unknown` too, once a request may have arrived; an answer of the plane stays the answer.
 
 import { type Backoff, backoff, ToolplaneError } from "@toolplane/protocol";
+import { mayPass } from "../gateway/patience.ts";
 import { givenUp } from "./api.ts";
 import { HAND_OVER_MS, type Means } from "./means.ts";
 import type { Body, CallAsk } from "./way.ts";
@@ -13,6 +15,8 @@ export interface Tried {
   callId: string | undefined;
   /** A request for it has left, and may have arrived. */
   isSent: boolean;
+  /** A request for it has left and was not answered: the plane may have made the call. */
+  isUnanswered: boolean;
 }
 
 type Wanted = Pick<CallAsk, "toolName" | "key" | "agentId">;
@@ -78,4 +82,26 @@ export const planGivenUp = async (
   }
   if (callId !== undefined) return cancelCall(means, wanted, callId);
   return unknown("the plane has no call with its key: it was not made, unless the request is still on its way", wanted);
+};
+
+/** The error for a caller whose wait ended with `error`. The key is in it: the caller does not know one that was made up. */
+export const planUnanswered = (
+  error: ToolplaneError,
+  { key }: Wanted,
+  { callId, isUnanswered }: Tried,
+): ToolplaneError => {
+  if (!mayPass(error)) return error;
+  const { code, message, detail } = error;
+  if (callId === undefined && !isUnanswered)
+    return new ToolplaneError(code, message, { cause: error, detail: { ...detail, idempotency_key: key } });
+  const what =
+    callId === undefined
+      ? "the call was sent and not answered: it may have been made and may be running"
+      : `call ${callId} was made and may be running: its end was not heard of`;
+  const todo = `call again with the key ${key}: it is the same call`;
+  return new ToolplaneError("outcome_unknown", `${what} (${message})`, {
+    callId,
+    cause: error,
+    detail: { idempotency_key: key, todo },
+  });
 };

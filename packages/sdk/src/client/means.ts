@@ -1,7 +1,7 @@
 // What the parts of a client share: the way to the plane, the clock, and retrying while the plane is away.
 
-import { type Backoff, backoff, ToolplaneError, understandError } from "@toolplane/protocol";
-import { planRetry } from "../gateway/patience.ts";
+import { type Backoff, backoff, type ErrorCode, ToolplaneError, understandError } from "@toolplane/protocol";
+import { askedFor, type FailedTry, mayPass, planRetry, type RetryPlan } from "../gateway/patience.ts";
 import { type Clock, systemClock } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
 import { givenUp } from "./api.ts";
@@ -30,11 +30,24 @@ const SLICE_MS = 120_000;
 const EARLY = 0.5;
 const EARLY_PAUSE_MS: Backoff = { first: 200, longest: 3_200 };
 
+/** The server is gone, or it starts: it may be back before the time is over, whatever it asked for. */
+const AWAY: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["upstream_unavailable", "storage_error"]);
+
+/** As every gateway tries again, and once more when the time is over: the last pause is shortened to what is left. */
+const planTry = (failed: FailedTry & { readonly until: number }, random: Random): RetryPlan => {
+  const plan = planRetry(failed, random);
+  const { error, now, until } = failed;
+  const leftMs = until - now;
+  if (plan.retry || leftMs <= 0 || !mayPass(error)) return plan;
+  // A limit has said when there is room again: before that, another try would be refused too.
+  return askedFor(error) <= leftMs || AWAY.has(error.code) ? { retry: true, waitMs: leftMs } : plan;
+};
+
 export interface Means {
   readonly way: Way;
   readonly clock: Clock;
   readonly makeKey: () => string;
-  /** Tries until the operation succeeds, fails for good, or `untilMs` is reached. */
+  /** Tries until the operation succeeds, fails for good, or `untilMs` is reached; the last try is at `untilMs`. */
   insist<T>(untilMs: number, signal: AbortSignal | undefined, operation: () => Promise<T>): Promise<T>;
   /** From now on nothing is asked or tried again. */
   close(): void;
@@ -42,7 +55,8 @@ export interface Means {
 
 export const createMeans = (options: PlaneOptions): Means => {
   const { way, makeKey, clock = systemClock, random = Math.random, startupMs = STARTUP_MS, onRetry } = options;
-  const began = clock.now();
+  /** A program may make its client long before its first request. */
+  let began: number | undefined;
   const closed = new AbortController();
   const isClosed = (): ToolplaneError => new ToolplaneError("canceled", "the client was closed");
   return {
@@ -51,6 +65,7 @@ export const createMeans = (options: PlaneOptions): Means => {
     makeKey,
     async insist(untilMs, signal, operation) {
       const isLeft = (): boolean => signal?.aborted === true;
+      began ??= clock.now();
       for (let failures = 1; ; failures += 1) {
         if (isLeft()) throw givenUp();
         if (closed.signal.aborted) throw isClosed();
@@ -62,7 +77,7 @@ export const createMeans = (options: PlaneOptions): Means => {
           const error = understandError(thrown);
           if (error instanceof StrangeAnswer) throw error;
           const until = way.isReached() ? untilMs : Math.min(untilMs, began + startupMs);
-          const plan = planRetry({ error, failures, now: clock.now(), until }, random);
+          const plan = planTry({ error, failures, now: clock.now(), until }, random);
           if (!plan.retry) throw error;
           onRetry?.(error);
           await clock.sleep(plan.waitMs, AbortSignal.any([closed.signal, ...(signal === undefined ? [] : [signal])]));

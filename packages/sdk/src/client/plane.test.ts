@@ -1,71 +1,13 @@
 // The client against a server that the test writes, with a clock that the test moves.
 
-import { isToolplaneError, type ToolplaneError } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
-import { createManualClock, type ManualClock, settle, until } from "../../test/manual-clock.ts";
-import {
-  type Answerer,
-  createScriptedServer,
-  type ScriptedAnswer,
-  type ScriptedServer,
-} from "../../test/scripted-server.ts";
+import { failure, passTime, startWorld, type World } from "../../test/client-world.ts";
+import { createManualClock, settle, until } from "../../test/manual-clock.ts";
+import type { Answerer, ScriptedAnswer } from "../../test/scripted-server.ts";
 import { createHttpPool } from "../http/pool.ts";
 import { createApi } from "./api.ts";
 import { createApiPlane } from "./connect.ts";
 import type { Plane } from "./plane.ts";
-
-interface World extends AsyncDisposable {
-  readonly server: ScriptedServer;
-  readonly plane: Plane;
-  readonly clock: ManualClock;
-  /** The requests so far, by method and path. */
-  asked(): readonly string[];
-  /** Moves the clock, a second at a time, until the promise is settled. */
-  waitFor<T>(promise: Promise<T>): Promise<T>;
-}
-
-const MINUTES = 2;
-
-const passTime = async <T>(clock: ManualClock, promise: Promise<T>): Promise<T> => {
-  let over = false;
-  void promise.finally(() => {
-    over = true;
-  });
-  for (let second = 0; second < MINUTES * 60 && !over; second += 1) {
-    await clock.advance(1_000);
-    await settle(50);
-  }
-  expect(over).toBe(true);
-  return promise;
-};
-
-const startWorld = async (answer: Answerer): Promise<World> => {
-  const server = await createScriptedServer(answer);
-  const clock = createManualClock();
-  const pool = createHttpPool({ url: server.url });
-  const api = createApi({ url: server.url, send: pool.send, readToken: () => "secret" });
-  const plane = createApiPlane({ api, projectId: "demo", clock, random: () => 0.5, close: pool.close });
-  return {
-    server,
-    plane,
-    clock,
-    waitFor: (promise) => passTime(clock, promise),
-    asked: () => server.requests.map(({ method, path }) => `${method} ${path.split("?")[0]}`),
-    async [Symbol.asyncDispose]() {
-      await plane.close();
-      await server[Symbol.asyncDispose]();
-    },
-  };
-};
-
-const failure = async (promise: Promise<unknown>): Promise<ToolplaneError> => {
-  const error = await promise.then(
-    () => expect.unreachable("it succeeded"),
-    (thrown: unknown) => thrown,
-  );
-  if (!isToolplaneError(error)) throw error;
-  return error;
-};
 
 const HANG_UP = { hangUp: true } as const;
 const made = (status: string, more: object = {}) => ({ body: { tool_call_id: "c-1", status, ...more } });
@@ -227,7 +169,11 @@ describe("what a caller gives is checked before anything is sent", () => {
       "wait is a number",
     ],
     ["an unknown option", (plane: Plane) => plane.call("echo", {}, { timeout: 3 } as never), "there is no key timeout"],
-    ["one of start", (plane: Plane) => plane.start("echo", {}, { wait: 3 } as never), "there is no key wait"],
+    [
+      "one of start",
+      (plane: Plane) => plane.start("echo", {}, { wait: 3 } as never),
+      "there is no key wait; the keys are key, agent, at",
+    ],
     ["one of wait", (plane: Plane) => plane.wait("c-1", { timeout: 3 } as never), "there is no key timeout"],
     [
       "a time that is none",
@@ -239,6 +185,13 @@ describe("what a caller gives is checked before anything is sent", () => {
       (plane: Plane) => plane.call("echo", {}, { at: "tomorrow" as never }),
       "the option at must be a valid Date",
     ],
+    ["a wait as text", (plane: Plane) => plane.call("echo", {}, { wait: "5" as never }), 'not "5"'],
+    ["a list of arguments", (plane: Plane) => plane.call("echo", [1]), "not a list"],
+    ["a value that JSON changes", (plane: Plane) => plane.start("echo", { a: [Number.NaN] }), "NaN at $.a[0]"],
+    ["no tool", (plane: Plane) => plane.call(""), "the name of a tool"],
+    ["an undefined tool", (plane: Plane) => plane.start(undefined as never), "the name of a tool"],
+    ["an empty key", (plane: Plane) => plane.call("echo", {}, { key: "" }), "the key"],
+    ["an empty key of a turn", (plane: Plane) => plane.run("a", "x", { key: "" }).deliverable(), "the key"],
     ["an empty id", (plane: Plane) => plane.read(""), "the id of a call"],
     ["a path", (plane: Plane) => plane.cancel(".."), "the id of a call"],
     ["no id", (plane: Plane) => plane.wait(undefined as never), "the id of a call"],
@@ -253,9 +206,14 @@ describe("what a caller gives is checked before anything is sent", () => {
   test("[SEE-21] callMany names the fault of each call", async () => {
     await using world = await startWorld(() => made("success"));
     const said: string[] = [];
-    const calls = [{ tool: "echo", at: new Date(Number.NaN) }];
+    const calls = [{ tool: "echo", at: new Date(Number.NaN) }, { tool: "" }, { tool: "echo", key: "" }];
     for await (const { error } of world.plane.callMany(calls)) said.push(`${error?.code}: ${error?.message}`);
-    expect(said).toEqual([expect.stringMatching(/^bad_request: the option at must be a valid Date/)]);
+    expect(said.toSorted()).toEqual([
+      expect.stringMatching(/^bad_request: the key/),
+      expect.stringMatching(/^bad_request: the name of a tool/),
+      expect.stringMatching(/^bad_request: the option at must be a valid Date/),
+    ]);
+    expect(world.asked()).toEqual([]);
   });
 });
 

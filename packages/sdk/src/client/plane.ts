@@ -5,14 +5,15 @@
 //   CP4. An aborted signal ends the wait. The call goes on unless its caller asked for a cancellation (give-up.ts).
 //   CP5. What a caller gives is checked before anything is sent (given-options.ts).
 
-import { type JsonValue, type ToolplaneError, understandError } from "@toolplane/protocol";
+import { type JsonValue, ToolplaneError, understandError } from "@toolplane/protocol";
 import { givenUp } from "./api.ts";
 import { callIdOf, isOver, resultOf } from "./call-outcome.ts";
 import { followEvents, type PlaneEvent } from "./events.ts";
-import { planGivenUp, type Tried } from "./give-up.ts";
-import { checkGiven, checkManyCall, idOf, timeOf, waitMsOf } from "./given-options.ts";
+import { planGivenUp, planUnanswered, type Tried } from "./give-up.ts";
+import { checkGiven, checkManyCall, idOf, timeOf, toolOf, waitMsOf } from "./given-options.ts";
 import { askUntilOver, createMeans, HAND_OVER_MS, type Means, type PlaneOptions } from "./means.ts";
-import { isNobodyThere } from "./strange-answer.ts";
+import { refuseLoss } from "./plain-arguments.ts";
+import { isNobodyThere, StrangeAnswer } from "./strange-answer.ts";
 import { listForModels, type ToolList } from "./tool-list.ts";
 import { type RunningTurn, type RunOptions, runTurn } from "./turn.ts";
 import type { Body, CallAsk } from "./way.ts";
@@ -85,13 +86,30 @@ const askOf = (
   tool: string,
   args: unknown,
   { key, agent, at }: CallOptions,
-): Omit<CallAsk, "untilMs"> => ({
-  toolName: tool,
-  arguments: args,
-  key: key ?? means.makeKey(),
-  agentId: agent,
-  notBefore: timeOf(at),
-});
+): Omit<CallAsk, "untilMs"> => {
+  refuseLoss(args);
+  return {
+    toolName: toolOf(tool),
+    arguments: args,
+    key: key ?? means.makeKey(),
+    agentId: agent,
+    notBefore: timeOf(at),
+  };
+};
+
+/** The connection was lost, or something before the server answered in its place. What cannot be understood is said as it is. */
+const isUnanswered = (error: unknown): boolean =>
+  understandError(error).code === "upstream_unavailable" && !(error instanceof StrangeAnswer);
+
+/** The error of an operation on a call that its caller named, with that name. */
+const about = async <T>(callId: string, operation: Promise<T>): Promise<T> => {
+  try {
+    return await operation;
+  } catch (cause) {
+    const { code, message, detail } = understandError(cause);
+    throw new ToolplaneError(code, message, { detail, cause, callId });
+  }
+};
 
 export const createPlane = (options: PlaneOptions): Plane => {
   const means = createMeans(options);
@@ -104,17 +122,20 @@ export const createPlane = (options: PlaneOptions): Plane => {
     signal: AbortSignal | undefined,
     tried: Tried,
   ): Promise<Body> => {
-    const sent = (): void => {
-      tried.isSent = true;
-    };
     const once = async (untilMs: number): Promise<Body> => {
       const { isSent } = tried;
+      let isSentNow = false;
+      const sent = (): void => {
+        isSentNow = true;
+        tried.isSent = true;
+      };
       try {
         const body = await way.makeCall({ ...ask, untilMs }, signal, sent);
         tried.callId = callIdOf(body);
         return body;
       } catch (error) {
         if (isNobodyThere(error)) tried.isSent = isSent;
+        else if (isSentNow && isUnanswered(error)) tried.isUnanswered = true;
         throw error;
       }
     };
@@ -125,13 +146,13 @@ export const createPlane = (options: PlaneOptions): Plane => {
   const made = async (tool: string, args: unknown, given: CallOptions, waitMs: number): Promise<Body> => {
     const { signal, cancelOnAbort: cancel = false } = given;
     const ask = askOf(means, tool, args, given);
-    const tried: Tried = { callId: undefined, isSent: false };
+    const tried: Tried = { callId: undefined, isSent: false, isUnanswered: false };
     // Nothing was sent, so there is nothing to cancel.
     if (signal?.aborted === true) throw givenUp();
     try {
       return await make(ask, waitMs, signal, tried);
     } catch (cause) {
-      if (!signal?.aborted) throw cause;
+      if (!signal?.aborted) throw planUnanswered(understandError(cause), ask, tried);
       throw await planGivenUp(means, ask, tried, { cancel, cause });
     }
   };
@@ -151,11 +172,7 @@ export const createPlane = (options: PlaneOptions): Plane => {
       callIdOf(body);
       return body;
     };
-    try {
-      return await askUntilOver(means, waitMs, signal, once, isOver);
-    } catch (error) {
-      throw signal?.aborted === true ? givenUp(error, id) : error;
-    }
+    return about(id, askUntilOver(means, waitMs, signal, once, isOver));
   };
 
   return {
@@ -209,12 +226,18 @@ export const createPlane = (options: PlaneOptions): Plane => {
     },
     async cancel(callId, reason) {
       const id = idOf("call", callId);
-      const { canceled, status } = await insist(soon(), undefined, () => way.cancelCall(id, reason));
+      const { canceled, status } = await about(
+        id,
+        insist(soon(), undefined, () => way.cancelCall(id, reason)),
+      );
       return { canceled: canceled === true, status: String(status) };
     },
     async why(callId) {
       const id = idOf("call", callId);
-      return insist(soon(), undefined, () => way.explainCall(id));
+      return about(
+        id,
+        insist(soon(), undefined, () => way.explainCall(id)),
+      );
     },
     run: (agent, instruction, given = {}) => runTurn(means, agent, instruction, given),
     events: (given = {}) => followEvents(means, given),

@@ -28,7 +28,8 @@ export interface FailedTry {
 
 export type RetryPlan = { readonly retry: false } | { readonly retry: true; readonly waitMs: number };
 
-const askedFor = (error: ToolplaneError): number => {
+/** How long the other side asked for, in milliseconds; 0 when it did not say. */
+export const askedFor = (error: ToolplaneError): number => {
   const seconds = error.detail?.[RETRY_AFTER_DETAIL];
   return typeof seconds === "number" && seconds > 0 ? Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS) : 0;
 };

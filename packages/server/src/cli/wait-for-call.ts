@@ -14,7 +14,9 @@ const SLICE_MS = 10_000;
 /** The server is gone, or starts again and cannot read its database yet. */
 const AWAY: ReadonlySet<string> = new Set(["upstream_unavailable", "storage_error"]);
 
-const isAway = (error: unknown): error is ToolplaneError => isToolplaneError(error) && AWAY.has(error.code);
+/** Also of a call that was sent and not answered before the server went away: its key makes it safe to send again. */
+const isAway = (error: unknown): error is ToolplaneError =>
+  isToolplaneError(error) && (AWAY.has(error.code) || (error.code === "outcome_unknown" && isAway(error.cause)));
 
 export interface Wait {
   readonly untilMs: number;
@@ -81,6 +83,8 @@ export const askPatiently = async <T>(
   make: () => Promise<T>,
   onAway?: () => void,
 ): Promise<T> => {
+  /** A request that was sent and not answered: later tries that reach no server do not make that undone. */
+  let doubt: ToolplaneError | undefined;
   for (let failures = 0; ; failures++) {
     try {
       return await make();
@@ -93,8 +97,9 @@ export const askPatiently = async <T>(
         continue;
       }
       if (!isAway(error) || signal.aborted) throw error;
+      if (error.code === "outcome_unknown") doubt = error;
       if (flags.wait === undefined) throw error.code === "upstream_unavailable" ? withAdvice(error) : error;
-      if (io.now() >= untilMs) throw error;
+      if (io.now() >= untilMs) throw doubt ?? error;
       if (failures === 0) onAway?.();
       await io.sleep(AWAY_PAUSE_MS, signal);
     }

@@ -7,9 +7,9 @@
 import { hostname } from "node:os";
 import { type Log, systemClock } from "@toolplane/engine";
 import { createGuard } from "@toolplane/processes";
-import { isToolplaneError, ToolplaneError, UsageError } from "@toolplane/protocol";
+import { badRequest, isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { type ServeOptions, type Serving, serveTools, type Tool } from "@toolplane/sdk";
-import { createKeys, createPlane, type Plane } from "@toolplane/sdk/client";
+import { asBadRequest, createKeys, createPlane, type Plane, refuseKeys } from "@toolplane/sdk/client";
 import { readSettings } from "../config/read-settings.ts";
 import { type Settings, UP_ROLES } from "../config/settings.ts";
 import { createClockOffset, NO_OFFSET } from "../gateway/clock-offset.ts";
@@ -55,10 +55,28 @@ export interface OwnPlane extends Plane {
 
 const DEFAULT_TARGET = "local";
 
+const KEYS: Readonly<Record<keyof OpenPlaneOptions, true>> = {
+  data: true,
+  databaseUrl: true,
+  project: true,
+  config: true,
+  ephemeral: true,
+  env: true,
+  log: true,
+};
+
+/** What is left out by mistake would open another plane: the one of the current folder. */
+const checkOptions = (options: OpenPlaneOptions): void => {
+  refuseKeys(options, { taker: "openPlane", keys: Object.keys(KEYS) });
+  const { data, databaseUrl } = options;
+  for (const [name, value] of Object.entries({ data, databaseUrl }))
+    if (value?.trim() === "") throw badRequest(`openPlane: ${name} is empty; leave it out, or give one`);
+  if (data !== undefined && databaseUrl !== undefined)
+    throw badRequest("openPlane takes data or databaseUrl: choose one of them");
+};
+
 const settingsOf = (options: OpenPlaneOptions, env: Readonly<Record<string, string | undefined>>): Settings => {
   const { data, databaseUrl, config, ephemeral, project } = options;
-  if (data !== undefined && databaseUrl !== undefined)
-    throw new UsageError("openPlane takes data or databaseUrl: choose one of them");
   const named = project ?? env.TOOLPLANE_PROJECT;
   return readSettings(
     { data, databaseUrl, config, ephemeral, roles: UP_ROLES },
@@ -134,6 +152,7 @@ const inOwnWords = async (options: Parameters<typeof startStack>[0]): Promise<St
 };
 
 export const openPlane = async (options: OpenPlaneOptions = {}): Promise<OwnPlane> => {
+  checkOptions(options);
   const { env = process.env } = options;
   // A project that was named is made: a program that opens a plane for one wants to use it.
   const settings: Settings = { ...settingsOf(options, env), projectNamed: true };
@@ -187,11 +206,11 @@ export const openPlane = async (options: OpenPlaneOptions = {}): Promise<OwnPlan
       const { target = DEFAULT_TARGET } = given;
       // Two services of one target would claim each other's calls and not have their tools.
       if (servings.has(target))
-        throw new UsageError(
-          `target ${target} is served here already: give all its tools to one serve, or name a target`,
-        );
+        throw badRequest(`target ${target} is served here already: give all its tools to one serve, or name a target`);
       const watched = tools.map((tool) => tellLate(tool, closing.signal, log));
-      const coming = serveHere({ stack, settings, log, env }, watched, given);
+      const coming = serveHere({ stack, settings, log, env }, watched, given).catch((error: unknown) => {
+        throw asBadRequest(error);
+      });
       // A plane that closes meanwhile answers nothing more.
       const serving = await Promise.race([coming, leaving.promise]);
       if (serving === undefined) {

@@ -135,6 +135,21 @@ describe("toolplane call", () => {
     expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
   });
 
+  test("[API-2-K11] a request whose answer was lost is asked for with the same key until the wait is over", async () => {
+    const away = Array.from({ length: 30 }, () => ({ fail: refused() }));
+    const back = createFakeTerminal({ answer: script({ fail: reset() }, ...away, done) });
+    expect(await back.run("call", "echo", "--wait", "5m", "--key", "k")).toBe(0);
+    const gone = createFakeTerminal({ answer: script({ fail: reset() }, ...away) });
+    expect(await gone.run("call", "echo", "--key", "k")).toBe(1);
+    expect(gone.err()).toMatch(
+      /^toolplane: outcome_unknown: the call was sent and not answered: it may have been made/,
+    );
+    expect(gone.err()).toContain("call again with the key k");
+    const forgotten = createFakeTerminal({ answer: script({ fail: reset() }, ...away, ...away, ...away) });
+    expect(await forgotten.run("call", "echo", "--wait", "40s")).toBe(1);
+    expect(forgotten.err()).toContain("toolplane: outcome_unknown: the call was sent and not answered");
+  });
+
   test("[API-2-K12] a server that is not there is told at once, with how to start it", async () => {
     const terminal = createFakeTerminal({ answer: () => ({ fail: refused() }) });
     expect(await terminal.run("call", "echo")).toBe(1);
