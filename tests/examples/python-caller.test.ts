@@ -138,7 +138,7 @@ interface Item {
   readonly wait_seconds: number;
 }
 
-/** A plane of one route: it makes the calls of a batch, and a call is over when it is waited for. */
+/** A plane of one route: it makes the calls of a batch, and a call is over when it is waited for. In the first request it has no room for "busy", and "slow" goes on. */
 const startBatchPlane = async () => {
   const requests: { readonly bytes: number; readonly items: readonly Item[] }[] = [];
   const server = createServer((request, response) => {
@@ -152,9 +152,13 @@ const startBatchPlane = async () => {
       response.writeHead(status, { "content-type": "application/x-ndjson" });
       if (status === 413) response.end(JSON.stringify({ error: { code: "payload_too_large", message: "too large" } }));
       else
-        for (const [index, { idempotency_key: id, wait_seconds: wait }] of items.entries()) {
-          const end = wait > 0 ? { status: "success", result: "done" } : { status: "running" };
-          response.write(`${JSON.stringify({ index, tool_call_id: id, ...end })}\n`);
+        for (const [index, { tool_name: tool, idempotency_key: id, wait_seconds: wait }] of items.entries()) {
+          const isFirst = requests.length === 1;
+          const isOver = wait > 0 && !(isFirst && tool === "slow");
+          const end = isOver ? { status: "success", result: "done" } : { status: "running" };
+          const busy = { error: { code: "agent_busy", message: "later", retryable: true } };
+          const answer = isFirst && tool === "busy" ? busy : { tool_call_id: id, ...end };
+          response.write(`${JSON.stringify({ index, ...answer })}\n`);
         }
       response.end();
     });
@@ -213,6 +217,16 @@ def count(calls):
     const program = `${counted}count([("any", {"big": "x" * size}) for size in (10, 3 << 20, 17 << 20, 10)])`;
     expect(await said(url, program)).toEqual([{ done: 3, "payload_too_large: too large": 1 }]);
     for (const { bytes, items } of requests) expect(bytes < MIB || items.length === 1).toBe(true);
+  });
+
+  test("[API-6-P1] one that the plane has no room for yet is asked for again together with the others", async () => {
+    const { url, requests } = await startBatchPlane();
+    const program = `${counted}count([("any", {}), ("busy", {}), ("slow", {})])`;
+    expect(await said(url, program)).toEqual([{ done: 3 }]);
+    expect(requests.map(({ items }) => items.map((item) => item.tool_name))).toEqual([
+      ["any", "busy", "slow"],
+      ["busy", "slow"],
+    ]);
   });
 
   test("[API-6-P1] small ones travel 256 in a request", async () => {
