@@ -1,7 +1,7 @@
 #!/bin/sh
 # A tool service with nothing but curl and a POSIX shell: register, claim, read the card, heartbeat, hand over the result.
 # TOOLPLANE_TOKEN is a token of role tool for the target "shell"; TOOLPLANE_URL and TOOLPLANE_PROJECT are optional.
-# Ctrl-C or SIGTERM ends it after the call it is in. docs/guides/any-language.md walks through it.
+# It needs curl 7.76 or later. Ctrl-C or SIGTERM ends it after the call it is in. docs/guides/any-language.md walks through it.
 set -u
 umask 077
 LC_ALL=C
@@ -20,11 +20,15 @@ trap 'rm -rf "$dir"' EXIT
 # The token travels in a file: arguments of a program can be seen by everybody on the machine.
 printf 'Authorization: Bearer %s' "$TOOLPLANE_TOKEN" > "$dir/auth"
 
-# request PATH [CURL OPTION...]: prints the answer; fails when the server refuses or is away.
+# request PATH [CURL OPTION...]: prints the answer; fails when the server refuses or is away. A refusal is also shown to people.
 request() {
   path=$1
   shift
-  curl --silent --show-error --fail --header @"$dir/auth" "$@" "$api/$path"
+  reply=$(curl --silent --show-error --fail-with-body --header @"$dir/auth" "$@" "$api/$path")
+  curl_code=$?
+  [ "$curl_code" -ne 22 ] || printf '%s: %s\n' "$path" "$reply" >&2
+  printf '%s' "$reply"
+  return "$curl_code"
 }
 
 # post PATH BODY [CURL OPTION...]

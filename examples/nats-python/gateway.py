@@ -58,13 +58,15 @@ class Gateway:
         raise Refused(error)
 
     def insist(self, operation, headers, body, channel="public"):
-        """Asks until there is an answer; the same bytes again are the same request."""
-        pause = 0.1
+        """Asks until there is an answer; the same bytes again are the same request. A trouble is said once."""
+        pause, said = 0.1, ""
         while True:
             try:
                 return self.ask(operation, headers, body, channel)[0]
             except NoAnswer as problem:
-                log(f"again in {pause:.1f} s: {problem}")
+                if str(problem) != said:
+                    said = str(problem)
+                    log(f"{said}; trying again")
                 time.sleep(pause)
                 pause = min(pause * 2, 5)
 

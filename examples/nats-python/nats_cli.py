@@ -5,7 +5,7 @@
     python3 nats_cli.py req SUBJECT [BODY] [-H 'Name: value']   one question, one answer
     python3 nats_cli.py next STREAM DURABLE                  the next message of a durable, without acknowledging it
 
-The server is --server, NATS_URL, or nats://127.0.0.1:4222. Exit code 1: no answer, no message.
+The server is --server, TOOLPLANE_NATS_URL, NATS_URL, or nats://127.0.0.1:4222. Exit code 1: no answer, no message.
 """
 
 import argparse
@@ -37,7 +37,8 @@ def header(text):
 
 def main():
     parser = argparse.ArgumentParser(description="Look at NATS and talk to it by hand.", epilog=SIGNING)
-    parser.add_argument("--server", default=os.environ.get("NATS_URL", "nats://127.0.0.1:4222"))
+    server = os.environ.get("TOOLPLANE_NATS_URL") or os.environ.get("NATS_URL") or "nats://127.0.0.1:4222"
+    parser.add_argument("--server", default=server)
     commands = parser.add_subparsers(dest="command", required=True)
     sub = commands.add_parser("sub")
     sub.add_argument("subject")

@@ -45,6 +45,7 @@ class Nats:
     def __init__(self, url, name, inbox="_INBOX"):
         """`inbox` is where answers go; a user whose permissions name another one than the default gives it."""
         self.url, self.name = urlsplit(url if "://" in url else f"nats://{url}"), name
+        self.place = f"{self.url.hostname or '127.0.0.1'}:{self.url.port or 4222}"  # for messages: without user and password
         self.subscriptions, self.next_sid = {}, 1
         self.inbox_prefix, self.answers, self.inbox = inbox, {}, f"{inbox}.{uuid.uuid4().hex}"
         self.lock, self.closed, self.pong = threading.RLock(), threading.Event(), threading.Event()
@@ -77,8 +78,10 @@ class Nats:
         try:
             self.publish(subject, data, headers, f"{self.inbox}.{token}")
             answer = box.get(timeout=timeout)
-        except (OSError, queue.Empty) as error:
-            raise NoAnswer(f"no answer on {subject} within {timeout:g} s") from error
+        except queue.Empty:
+            raise NoAnswer(f"no answer on {subject} within {timeout:g} s") from None
+        except OSError as error:
+            raise NoAnswer(f"no connection to NATS at {self.place}") from error
         finally:
             del self.answers[token]
         if answer.status == 503:
@@ -120,7 +123,10 @@ class Nats:
 
     def connect(self):
         host, port = self.url.hostname or "127.0.0.1", self.url.port or 4222
-        sock = socket.create_connection((host, port), timeout=5)
+        try:
+            sock = socket.create_connection((host, port), timeout=5)
+        except OSError as error:
+            raise ConnectionError(f"no NATS server answers at {self.place}: {error}") from error
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # a small line must not wait for the last one's receipt
         lines = sock.makefile("rb")
         info = json.loads(lines.readline().split(b" ", 1)[1])

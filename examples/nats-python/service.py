@@ -270,14 +270,18 @@ def main():
     except OSError as error:
         raise SystemExit(f"cannot connect to NATS: {error}") from None
     service, stopping, busy = Service(nats, project, target), threading.Event(), threading.Semaphore(THREADS)
-    heard, durable = queue.Queue(), {"name": "", "until": 0.0}
+    heard, durable, attaching = queue.Queue(), {"name": "", "until": 0.0}, threading.Lock()
+    trouble = {"said": ""}
 
     def attach():
         """Says which target is served; the answer names the durable. The plane forgets one that nobody attaches to for a day;
         that of a plain tool is there for as long as the tool is registered."""
-        plain_name = f"tool_{target}__{project}"
-        durable["name"] = plain_name if plain else service.gateway.insist("attach", {}, {})["durable"]
-        durable["until"] = time.monotonic() + ATTACH_SECONDS
+        plain_name, before = f"tool_{target}__{project}", durable["until"]
+        with attaching:
+            if durable["until"] != before:
+                return  # another thread has
+            durable["name"] = plain_name if plain else service.gateway.insist("attach", {}, {})["durable"]
+            durable["until"] = time.monotonic() + ATTACH_SECONDS
 
     def fetch(address, box):
         """One message of the durable, or None: the server answers with the message, or with a status when there is none."""
@@ -299,6 +303,7 @@ def main():
         while not stopping.is_set():
             try:
                 message = box.get() if listens else fetch(address, box)
+                trouble["said"] = ""
                 if message is None:
                     continue
                 with busy:
@@ -308,7 +313,10 @@ def main():
                     elif service.is_ours(command):
                         (service.run_plain if plain else service.run_leased)(command)
             except (NoAnswer, OSError) as problem:
-                log(f"again in 1 s: {problem}")
+                problem = f"no connection to NATS at {nats.place}" if isinstance(problem, OSError) else str(problem)
+                if problem != trouble["said"]:  # once, for all threads
+                    trouble["said"] = problem
+                    log(f"{problem}; trying again every second")
                 stopping.wait(1)
 
     if listens:  # before the tool is known, so that no command can be missed; one process of the group gets each

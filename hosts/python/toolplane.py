@@ -41,6 +41,7 @@ import http.client
 import inspect
 import json
 import logging
+import math
 import os
 import random
 import re
@@ -54,7 +55,7 @@ import traceback
 import typing
 import urllib.parse
 from datetime import datetime
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Set, Tuple, Union
 
 __all__ = ["Cancelled", "Context", "Plane", "Tool", "ToolError", "ToolplaneError", "connect", "serve", "tool"]
 
@@ -99,11 +100,11 @@ class GiveBack(Exception):
 
 
 class ApiError(Exception):
-    """An answer of the server that is not a success, or no answer at all (status 0)."""
+    """An answer of the server that is not a success, or no answer at all (status 0). lost: the server may have taken the request."""
 
-    def __init__(self, status: int, code: str, message: str, detail: Any = None):
+    def __init__(self, status: int, code: str, message: str, detail: Any = None, lost: bool = False):
         super().__init__(f"{code}: {message}")
-        self.status, self.code, self.message, self.detail = status, code, message, detail
+        self.status, self.code, self.message, self.detail, self.lost = status, code, message, detail, lost
 
     @property
     def asked_pause(self) -> float:
@@ -527,12 +528,14 @@ class Client:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"the address of the server is http://host:port, not {url!r}")
         self._url, self._idle = url, []
+        self._shown = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
         self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, parts.port
         self._base = f"{parts.path.rstrip('/')}/projects/{self._project}"
 
     @property
     def url(self) -> str:
-        return self._url
+        """For messages: without a user and password."""
+        return self._shown
 
     def _follow(self) -> bool:
         """Whether the plane has moved."""
@@ -550,10 +553,14 @@ class Client:
         make = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
         return make(self._host, self._port)
 
+    def _unanswered(self, url: str, error: Exception, lost: bool) -> ApiError:
+        return ApiError(0, "upstream_unavailable", f"the server at {url} does not answer ({type(error).__name__})", None, lost)
+
     def _send(
         self, method: str, path: str, data: Optional[bytes], headers: Dict[str, str], timeout: float
     ) -> Tuple[http.client.HTTPConnection, http.client.HTTPResponse, bytes]:
         """A kept connection may have been closed by the server meanwhile; then a new one is tried at once."""
+        url, lost = self.url, False
         for kept in (True, False):
             connection = self._connect(kept)
             if connection is None:
@@ -562,6 +569,9 @@ class Client:
             if connection.sock is not None:
                 connection.sock.settimeout(timeout)
             try:
+                if connection.sock is None:
+                    connection.connect()
+                lost = True  # from here on the server may have the request
                 connection.request(method, path, body=data, headers=headers)
                 response = connection.getresponse()
                 return connection, response, response.read()
@@ -570,9 +580,8 @@ class Client:
                 closed = isinstance(error, (ConnectionError, http.client.RemoteDisconnected))
                 if not (kept and closed):
                     self._follow()
-                    why = f"the server does not answer ({type(error).__name__})"
-                    raise ApiError(0, "upstream_unavailable", why) from error
-        raise ApiError(0, "upstream_unavailable", "the server does not answer")
+                    raise self._unanswered(url, error, lost) from error
+        raise ApiError(0, "upstream_unavailable", f"the server at {url} does not answer", None, lost)
 
     def request(
         self, method: str, path: str, body: Union[None, bytes, Dict[str, Any]] = None, timeout: float = REQUEST_SECONDS,
@@ -596,29 +605,32 @@ class Client:
         try:
             answer = json.loads(text) if text else None
         except ValueError:
-            raise ApiError(0, "upstream_unavailable", "the server answered something that is not JSON") from None
+            why = f"the server at {self.url} answered something that is not JSON"
+            raise ApiError(0, "upstream_unavailable", why, None, response.status >= 500) from None
         if not 200 <= response.status < 300:
             raise refusal(response, answer)
         date = response.getheader("date")
         return answer, email.utils.parsedate_to_datetime(date).timestamp() if date else time.time()
 
-
-    def lines(self, path: str, body: Any, timeout: float) -> Iterator[Dict[str, Any]]:
+    def lines(self, path: str, body: bytes, timeout: float) -> Iterator[Dict[str, Any]]:
         """The lines of an answer as they come, each a JSON object. Raises ApiError, also in the middle."""
         headers = {"authorization": f"Bearer {self._token}", "accept": "application/x-ndjson"}
         headers["content-type"] = "application/json"
-        connection = self._connect(False)
+        connection, url, lost = self._connect(False), self.url, False
         connection.timeout = timeout
         try:
-            connection.request("POST", self._base + path, body=json.dumps(body).encode(), headers=headers)
+            connection.connect()
+            lost = True
+            connection.request("POST", self._base + path, body=body, headers=headers)
             response = connection.getresponse()
             if response.status != 200:
+                lost = response.status >= 500
                 raise refusal(response, json.loads(response.read()))
             for line in iter(response.readline, b""):
                 if line.strip():
                     yield json.loads(line)
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise ApiError(0, "upstream_unavailable", f"the server does not answer ({type(error).__name__})") from error
+            raise self._unanswered(url, error, lost) from error
         finally:
             connection.close()
 
@@ -630,7 +642,9 @@ def refusal(response: http.client.HTTPResponse, answer: Any) -> ApiError:
     detail, after = error.get("detail"), (response.getheader("retry-after") or "").strip()
     if after.isascii() and after.isdigit() and (detail is None or isinstance(detail, dict)):
         detail = {**(detail or {}), "retry_after_seconds": int(after)}
-    return ApiError(response.status, str(error.get("code", response.status)), str(error.get("message", "")), detail)
+    # Without a code it is the word of a proxy, which may have passed the request on.
+    lost = response.status >= 500 and "code" not in error
+    return ApiError(response.status, str(error.get("code", response.status)), str(error.get("message", "")), detail, lost)
 
 
 def backoff(failures: int) -> float:
@@ -1295,7 +1309,8 @@ def serve(
 WAIT_SECONDS = 30.0  # for a result, unless its caller says otherwise
 SLICE_SECONDS = 120.0  # the longest single question
 STARTUP_SECONDS = 5.0  # how long to try a server that has never answered
-BATCH_ITEMS = 256
+BATCH_ITEMS, BATCH_CHARS = 256, 1024 * 1024  # of one request; an item that is larger travels alone
+SHORTEST_PAUSE = 0.1  # what is left of a wait and shorter is not worth another try
 SETTLED = frozenset("success failed canceled timeout partial".split())
 LATER_CODES = frozenset("inbox_not_empty agent_busy rate_limited storage_error breaker_open still_running".split())
 
@@ -1361,6 +1376,19 @@ def seconds_of(wait: Any) -> float:
     raise ToolplaneError("bad_request", f"wait is a number of seconds, 0 or more, not {wait!r}")
 
 
+def number_without_json(value: Any, place: str = "arguments") -> str:
+    """Names the first number that JSON does not have, by its path; empty when there is none."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"{place} is {value}; JSON has no NaN and no infinities; send None, a text or a finite number"
+    if isinstance(value, dict):
+        inner: Iterable[str] = (number_without_json(item, f"{place}.{key}") for key, item in value.items())
+    elif isinstance(value, (list, tuple)):
+        inner = (number_without_json(item, f"{place}[{at}]") for at, item in enumerate(value))
+    else:
+        return ""
+    return next(filter(None, inner), "")
+
+
 def path_of(call_id: Any) -> str:
     """An empty id, or a step in a path, would ask another route."""
     if isinstance(call_id, str) and call_id not in ("", ".", ".."):
@@ -1402,9 +1430,10 @@ class Plane:
                 pause = max(error.asked_pause, backoff(failures))
                 end = until if self._answered else min(until, self._began + STARTUP_SECONDS)
                 trouble, may_pass = self._trouble(error)
-                if not may_pass or time.monotonic() + pause >= end:
+                left = end - time.monotonic()
+                if not may_pass or left < max(error.asked_pause, SHORTEST_PAUSE):
                     raise trouble from error
-                time.sleep(pause)
+                time.sleep(min(pause, left))  # the last try is at the end
 
     def _ask(self, wait: float, ask: Callable[[float], Dict[str, Any]]) -> Dict[str, Any]:
         """Asks until the call is over, or the wait is. Without a wait, handing a call over is tried a while."""
@@ -1425,18 +1454,48 @@ class Plane:
     def _body(tool: str, args: Any, key: Optional[str], agent: Optional[str]) -> Dict[str, Any]:
         body = {"tool_name": tool, "arguments": {} if args is None else args}
         try:
-            json.dumps(body)
+            json.dumps(body, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
-            raise ToolplaneError("bad_request", f"the arguments are not JSON: {error}") from error
+            try:
+                why = number_without_json(body["arguments"]) or str(error)
+            except RecursionError:
+                why = str(error)
+            raise ToolplaneError("bad_request", f"the arguments are not JSON: {why}") from error
         body["idempotency_key"] = key or f"python-{secrets.token_hex(16)}"
         return body if agent is None else {**body, "agent_id": agent}
 
-    def _make(self, body: Dict[str, Any], wait: float) -> Dict[str, Any]:
-        def ask(seconds: float) -> Dict[str, Any]:
-            timeout = seconds + REQUEST_SECONDS
-            return self._client.request("POST", "/calls", {**body, "wait_seconds": seconds}, timeout=timeout)[0]
+    @staticmethod
+    def _unanswered(trouble: ToolplaneError, may_pass: bool, lost: bool, key: str, call_id: Optional[str]) -> ToolplaneError:
+        """The error of a call that could not be asked for. With the key of its detail a program asks for the same call."""
+        detail = {**(trouble.detail if isinstance(trouble.detail, dict) else {}), "idempotency_key": key}
+        if not may_pass or not (lost or call_id):
+            return ToolplaneError(trouble.code, trouble.message, detail, call_id)
+        made = f"call {call_id} was made" if call_id else "the call may have been made"
+        todo = "call again with the same arguments and key=error.detail['idempotency_key'] to get its result"
+        why = f"{made} and may be running: the wait ended without an answer ({trouble.message}); {todo}"
+        return ToolplaneError("outcome_unknown", why, {**detail, "todo": todo}, call_id)
 
-        return self._ask(wait, ask)
+    def _make(self, body: Dict[str, Any], wait: float) -> Dict[str, Any]:
+        lost, call_id = False, None
+
+        def ask(seconds: float) -> Dict[str, Any]:
+            nonlocal lost, call_id
+            timeout = seconds + REQUEST_SECONDS
+            try:
+                answer = self._client.request("POST", "/calls", {**body, "wait_seconds": seconds}, timeout=timeout)[0]
+            except ApiError as error:
+                lost = lost or error.lost
+                raise
+            call_id = answer.get("tool_call_id") or call_id
+            return answer
+
+        try:
+            return self._ask(wait, ask)
+        except ToolplaneError as trouble:
+            error = trouble.__cause__
+            if not isinstance(error, ApiError) or not (error.status == 0 or lost or call_id):
+                raise  # the plane has refused it
+            raise self._unanswered(trouble, error.may_pass, lost, body["idempotency_key"], call_id) from error
 
     def call(
         self, tool: str, args: Any = None, *, key: Optional[str] = None, wait: float = WAIT_SECONDS,
@@ -1456,7 +1515,12 @@ class Plane:
         def ask(seconds: float) -> Dict[str, Any]:
             return self._client.request("GET", f"{path}?wait_seconds={seconds}", timeout=seconds + REQUEST_SECONDS)[0]
 
-        return result_of(self._ask(seconds_left, ask))
+        try:
+            answer = self._ask(seconds_left, ask)
+        except ToolplaneError as trouble:
+            trouble.call_id = call_id
+            raise
+        return result_of(answer)
 
     def _on_call(self, method: str, call_id: str, action: str, body: Optional[Dict[str, Any]] = None) -> Any:
         path = f"{path_of(call_id)}/{action}"
@@ -1473,33 +1537,75 @@ class Plane:
         self, calls: Iterable[Tuple[str, Any]], *, wait: float = WAIT_SECONDS, agent: Optional[str] = None
     ) -> Iterator[Tuple[int, Any]]:
         """Makes many calls in few requests; gives (index, result or ToolplaneError) as they settle."""
-        left = {index: self._body(tool, args, None, agent) for index, (tool, args) in enumerate(calls)}
+        left: Dict[int, str] = {}  # as JSON, without the wait and the closing brace
+        keys: Dict[int, str] = {}
+        asked: Dict[int, int] = {}  # how often
         until, failures = time.monotonic() + seconds_of(wait), 0
+        refused: List[Tuple[int, ToolplaneError]] = []
+        for index, (tool, args) in enumerate(calls):
+            try:
+                body = self._body(tool, args, None, agent)
+            except ToolplaneError as error:
+                refused.append((index, error))
+            else:
+                left[index], keys[index], asked[index] = json.dumps(body)[:-1], body["idempotency_key"], 0
+        yield from refused
+        made: Dict[int, Optional[str]] = {}  # calls that the plane has, and their ids
+        lost: Set[int] = set()  # calls that the plane may have
         while left:
             now = time.monotonic()
-            indexes = list(left)[:BATCH_ITEMS]
-            known = len(left)
-            seconds = min(max(0.0, until - now), SLICE_SECONDS)
-            items = [{**left[index], "wait_seconds": seconds} for index in indexes]
+            group = sorted(list(left)[:BATCH_ITEMS], key=asked.__getitem__)
+            indexes = self._fitting(group, left)
+            others = group[len(indexes) :]
+            known = (len(left), len(made))
+            # Large calls travel in several requests: all are made before one is waited for, so that they run side by side.
+            most = 0.0 if not all(asked[index] for index in others) else SLICE_SECONDS if made.keys() >= set(others) else 2.0
+            seconds = min(max(0.0, until - now), most)
+            for index in indexes:
+                asked[index] += 1
+            body = "[%s]" % ",".join(f'{left[index]}, "wait_seconds": {seconds}}}' for index in indexes)
+            silent = set(indexes)
             trouble: Optional[ToolplaneError] = None
+            nowhere = over = may_pass = False
             try:
-                for answer in self._client.lines("/calls/batch", items, seconds + REQUEST_SECONDS):
+                for answer in self._client.lines("/calls/batch", body.encode(), seconds + REQUEST_SECONDS):
                     self._answered, index = True, indexes[int(answer["index"])]
+                    silent.discard(index)
+                    if "status" in answer:
+                        made[index] = answer.get("tool_call_id")
                     outcome = self._settled(answer, until)
                     if outcome is not None:
                         del left[index]
-                        yield index, outcome[0]
+                        end, later = outcome[0], "status" not in answer and answer["error"].get("retryable")
+                        may_run = later and (index in made or index in lost)
+                        yield index, self._unanswered(end, True, True, keys[index], made.get(index)) if may_run else end
+                if silent:
+                    why = "the server ended its answer before every call was answered"
+                    raise ApiError(0, "upstream_unavailable", why, None, True)
             except ApiError as error:
                 trouble, may_pass = self._trouble(error)
-                if not may_pass or (error.status == 0 and not self._answered and now > self._began + STARTUP_SECONDS):
-                    until = now
+                nowhere = error.status == 0
+                lost.update(silent if error.lost else ())
+                over = not may_pass or (nowhere and not self._answered and now > self._began + STARTUP_SECONDS)
             failures = failures + 1 if trouble else 0
-            if trouble and time.monotonic() >= until:
-                for index in indexes:
+            if trouble and (over or time.monotonic() >= until):
+                for index in list(left) if nowhere else indexes:
                     if left.pop(index, None) is not None:
-                        yield index, trouble
-            elif trouble or len(left) == known:  # also after a server that lets go of a wait because it is about to stop
+                        is_lost, call_id = index in lost, made.get(index)
+                        is_refused = not (nowhere or is_lost or index in made)
+                        yield index, trouble if is_refused else self._unanswered(trouble, may_pass, is_lost, keys[index], call_id)
+            elif trouble or (len(left), len(made)) == known:  # also after a server that lets go of a wait because it is about to stop
                 time.sleep(min(backoff(failures or 1), max(0.0, until - time.monotonic())))
+
+    @staticmethod
+    def _fitting(indexes: List[int], texts: Dict[int, str]) -> List[int]:
+        """As many as one request may hold, at least one."""
+        chars = 0
+        for count, index in enumerate(indexes):
+            chars += len(texts[index]) + 50  # with its wait
+            if count and chars > BATCH_CHARS:
+                return indexes[:count]
+        return indexes
 
     @staticmethod
     def _settled(answer: Dict[str, Any], until: float) -> Optional[Tuple[Any]]:

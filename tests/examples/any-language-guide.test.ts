@@ -14,10 +14,14 @@ const blocks = readBlocks(readFileSync(join(ROOT, "docs/guides/any-language.md")
 const curls = blocks.filter(({ kind, text }) => kind === "sh" && text.startsWith("curl ")).map(({ text }) => text);
 
 let stack: Stack;
+/** As the guide makes it. */
+let guideToken: string;
 beforeAll(async () => {
   requirePython();
   requireCurl();
   stack = await startStack();
+  const command = blocks[0]?.text.match(/\$\(toolplane (token create [^)]*)\)/)?.[1] ?? "";
+  guideToken = (await stack.run(command.split(" "))).out.trim();
 });
 afterAll(async () => {
   await stack[Symbol.asyncDispose]();
@@ -28,7 +32,7 @@ test("[ANYLANG-7] the Python program of the guide works beside a copy of toolpla
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   copyFileSync(join(ROOT, "hosts/python/toolplane.py"), join(directory, "toolplane.py"));
   writeFileSync(join(directory, "tools.py"), blocks.find(({ kind }) => kind === "python")?.text ?? "");
-  const env = { TOOLPLANE_URL: stack.url, TOOLPLANE_TOKEN: await stack.toolToken("text") };
+  const env = { TOOLPLANE_URL: stack.url, TOOLPLANE_TOKEN: guideToken };
   await using service = await startProgram(["python3", "tools.py"], { cwd: directory, env });
   await service.until("serving", (_, err) => (err.includes("serving") ? true : undefined));
   expect(await stack.call("count_words", { text: "one two three" })).toMatchObject({
@@ -39,7 +43,7 @@ test("[ANYLANG-7] the Python program of the guide works beside a copy of toolpla
 
 test("[ANYLANG-8] the steps of the guide, one curl after the other, settle a call", async () => {
   const env: Record<string, string> = {
-    TOOLPLANE_TOKEN: await stack.toolToken("shell"),
+    TOOLPLANE_TOKEN: guideToken,
     api: `${stack.url}/projects/demo`,
   };
   const step = async (index: number): Promise<Record<string, unknown>> => {

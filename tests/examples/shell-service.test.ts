@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findDescendants, until } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Program } from "../cli/program.ts";
-import { type Stack, startStack } from "../cli/stack.ts";
+import { type Program, runProgram } from "../cli/program.ts";
+import { ROOT, type Stack, startStack } from "../cli/stack.ts";
 import { requireCurl, startShell } from "./programs.ts";
 
 const PATIENCE_MS = 60_000;
@@ -91,6 +91,13 @@ test("[ANYLANG-5] SIGTERM lets the call finish and leaves nothing behind", async
   expect(await running).toMatchObject({ status: "success", result: { greeting: "Hello, last!" } });
   expect((await service.ended).code).toBe(0);
   expect(readdirSync(scratch)).toEqual([]);
+});
+
+test("the shell service shows what the server answers to a token of another target", async () => {
+  const env = { TOOLPLANE_URL: stack.url, TOOLPLANE_TOKEN: await stack.toolToken("other"), TMPDIR: scratch };
+  const { code, out, err } = await runProgram(["sh", "examples/any-language/service.sh"], { cwd: ROOT, env });
+  expect([code, out]).toEqual([1, ""]);
+  expect(err).toContain("this token registers tools for other only");
 });
 
 test("[ANYLANG-6] the token is in no command line", async () => {
