@@ -6,6 +6,7 @@ export const rules = [
   { id: "SEC-2-actor", source: "security 1", part: "server", text: "A token that is bound to an agent calls in that agent's name only, and nobody calls in the name of a part of the plane." },
   { id: "SEC-2-own", source: "security 1", part: "server", text: "A token of role agent ends only what its agent does or started, and one that is bound to an agent sees no other's turns and calls." },
   { id: "API-batch", source: "interfaces 4", part: "server", text: "A batch answers per item: one bad item fails alone." },
+  { id: "API-batch-key", source: "interfaces 4", part: "server", text: "The Idempotency-Key header, which gives one call its key, is refused for a batch." },
   { id: "API-calls-walk", source: "interfaces 4", part: "server", text: "A call is made, claimed, read, settled and answered, over HTTP alone." },
   { id: "API-cancel-retry", source: "interfaces 4", part: "server", text: "Cancel ends a call, retry makes a new one with the same arguments." },
   { id: "API-errors", source: "interfaces 4", part: "server", text: "Every failure has one shape, the status of its code, and says what to do." },

@@ -1,12 +1,11 @@
 // The word that was probably meant: the known one with the fewest letters changed, added or left out. Two letters that changed places count
 // as one mistake.
 
-/** Words of fewer letters have one letter in common with too many others. */
-const LETTERS_PER_MISTAKE = 3;
+/** With two mistakes a shorter word becomes too many others: two letters less make `at` of `wait`. */
+const LONG = 6;
 
-/** More mistakes than that make it another word. The shorter of the two counts: two letters less make `at` of `wait`. */
-const mostMistakes = (word: string, other: string): number =>
-  Math.max(1, Math.min(2, Math.floor(Math.min(word.length, other.length) / LETTERS_PER_MISTAKE)));
+/** More mistakes than that make it another word. */
+const mostMistakes = (word: string, other: string): number => (word.length < LONG || other.length < LONG ? 1 : 2);
 
 const mistakesBetween = (one: string, other: string): number => {
   const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, j) => j)];

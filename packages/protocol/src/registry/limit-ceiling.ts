@@ -59,12 +59,12 @@ export const checkCeiling = (wanted: ProjectLimits, { ceiling = {} }: StoredLimi
   const most = JSON.stringify(ceiling[above]);
   throw new ToolplaneError(
     "bad_request",
-    `limits.${above} may not be less strict than ${most}, the ceiling that the plane's configuration file has set as ${inFile(above)}`,
+    `limits.${above} may not be less strict than ${most}, which the configuration file has set as ${inFile(above)}`,
     {
       detail: {
         limit: above,
         ceiling: ceiling[above] as JsonValue,
-        todo: "ask the operator of the plane to change the file; null there takes the ceiling away",
+        todo: "ask the operator to change it there; null lifts it",
       },
     },
   );

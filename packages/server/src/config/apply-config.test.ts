@@ -35,7 +35,7 @@ const FILE = {
 test.each<[object, string]>([
   [
     { concurrency: null },
-    "concurrency may not be less strict than 4, the ceiling that the plane's configuration file has set as limits.project.concurrency",
+    "concurrency may not be less strict than 4, which the configuration file has set as limits.project.concurrency",
   ],
   [{ concurrency: 5 }, "limits.project.concurrency"],
   [{ rate: null }, 'less strict than {"limit":5,"per_seconds":1}'],

@@ -1,6 +1,6 @@
 // The answer that brings commands to a tool service: up to 8 MiB of cards, which stay in memory until the service has read them.
-//   CA1. A token whose answers lie unread gets no further commands: it is refused before anything is leased.
-//   CA2. Several claims may pass that check at once. So the bytes are counted before the answer is written, and commands that find no
+//   UA1. A token whose answers lie unread gets no further commands: it is refused before anything is leased.
+//   UA2. Several claims may pass that check at once. So the bytes are counted before the answer is written, and commands that find no
 //        room then go back as not started. What is counted is never refused afterwards: the service holds the leases.
 
 import { CLAIM_BYTES, type LeasedCall, readInPieces } from "@toolplane/engine";
@@ -15,7 +15,7 @@ import type { RouteCall } from "../http/route.ts";
 type Command = BodyOf<typeof commandShape>;
 type Asker = Pick<RouteCall<unknown, unknown>, "engine" | "openAnswer" | "checkUnread">;
 
-/** CA1. */
+/** UA1. */
 export const checkUnread = (call: Asker): void => call.checkUnread(CLAIM_BYTES);
 
 const sizeOf = (calls: readonly LeasedCall[]): number => calls.reduce((sum, { cardBody }) => sum + cardBody.length, 0);
@@ -45,7 +45,7 @@ export interface CommandAnswer {
   readonly openAnswer: () => BodyShare;
 }
 
-/** CA2. */
+/** UA2. */
 export const prepareCommands = async (call: Asker, leased: readonly LeasedCall[]): Promise<CommandAnswer> => {
   const share = call.openAnswer();
   const openAnswer = () => counted(share);
