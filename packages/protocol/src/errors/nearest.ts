@@ -3,9 +3,10 @@
 
 /** With two mistakes a shorter word becomes too many others: two letters less make `at` of `wait`. */
 const LONG = 6;
+const MOST = 2;
 
 /** More mistakes than that make it another word. */
-const mostMistakes = (word: string, other: string): number => (word.length < LONG || other.length < LONG ? 1 : 2);
+const mostMistakes = (word: string, other: string): number => (word.length < LONG || other.length < LONG ? 1 : MOST);
 
 const mistakesBetween = (one: string, other: string): number => {
   const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, j) => j)];
@@ -23,7 +24,7 @@ const mistakesBetween = (one: string, other: string): number => {
 
 export const nearest = (word: string, known: Iterable<string>): string | undefined => {
   let found: string | undefined;
-  let fewest = Number.POSITIVE_INFINITY;
+  let fewest = MOST + 1;
   for (const candidate of known) {
     const mistakes = mistakesBetween(word, candidate);
     if (mistakes >= fewest || mistakes > mostMistakes(word, candidate)) continue;
