@@ -107,7 +107,7 @@ test.each([["calls", "list"], ["tools", "list"], ["dead", "list"], ["tail"]])(
     expect([code, out, err]).toEqual([
       1,
       "",
-      "toolplane: not_found: there is no project nowhere; see which there are: toolplane projects list, or GET /projects\n",
+      "toolplane: not_found: there is no project nowhere; see which projects exist: toolplane projects list, or GET /projects\n",
     ]);
   },
 );

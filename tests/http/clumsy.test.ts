@@ -52,7 +52,7 @@ test.each(ofProjects.map(({ method, path }) => `${method} ${path}`).filter((name
         code: "not_found",
         message: "there is no project nowhere",
         retryable: false,
-        detail: { todo: "see which there are: toolplane projects list, or GET /projects" },
+        detail: { todo: "see which projects exist: toolplane projects list, or GET /projects" },
       },
     ]);
   },

@@ -24,7 +24,7 @@ export interface TestDatabase extends AsyncDisposable {
   drop(): Promise<void>;
 }
 
-/** Longer than most tests between the making of their databases; a process that is done is not kept by it. */
+/** Longer than most tests need between two databases, so the connection is used again. It does not keep a process alive. */
 const ADMIN_IDLE_MS = 10_000;
 
 const isPlainName = (name: string): boolean => /^[a-z][a-z0-9_]{0,40}$/.test(name);
@@ -49,7 +49,7 @@ const ensureTemplate = async (server: SharedPostgres, template: DatabaseTemplate
   return name;
 };
 
-/** One connection of this process for all its databases: a server needs as long to open one as to copy a third of a database. */
+/** One connection of this process makes all its databases: opening one takes a third as long as copying a database. */
 let admin: Pool | undefined;
 
 const asAdmin = async (server: SharedPostgres, work: (client: PoolClient) => Promise<void>): Promise<void> => {

@@ -39,7 +39,7 @@ interface Books {
   readonly taken: Set<string>;
 }
 
-/** Our id of the call: by its tool.call card; a call that never had one (submit_result) by its result. */
+/** The plane's id of the call: from its tool.call card, or from its result if it never had such a card (submit_result). */
 const ownCallId = (step: readonly Card[], entry: ShownToolCall, { usedCalls }: Books): string | undefined => {
   const isOpen = (card: Card): boolean => card.tool_call_id !== null && !usedCalls.has(card.tool_call_id);
   const call = step.find((card) => card.type === CARD_TYPES.toolCall && isOpen(card) && answersTo(card, entry.id));

@@ -3,8 +3,8 @@
 //   IN1. Only one scan of an agent runs at a time; any number of rings during it cause one more scan. After a scan that failed there
 //       is none: the slow look finds the agent again.
 //   IN2. Work is taken only when there is room for it. Without room a ring still applies results, and the agent waits here for a
-//       place. An agent whose turn only waits for a place, or that was found by a look, waits without a scan. Agents for which there
-//       is no room are found again later.
+//       place. An agent whose turn only waits for a place, or that the slow look found, waits without a scan. When the list of waiting
+//       agents is full, an agent is left out; the slow look finds it again.
 //   IN3. A ring for an agent whose work is held is passed on at once (a stop rings), and the agent is scanned when the work
 //       ends: a fast tool may answer before its caller knows that the step was committed.
 //   IN4. Nothing is kept about an agent without work.
@@ -33,19 +33,19 @@ export interface IntakeStats {
 
 export interface Intake {
   ring(key: AgentKey): void;
-  /** Its work waits for a place, and there is nothing to apply: it is scanned when there is room. */
+  /** A bell says that the agent has work, and that no result waits to be applied. So the agent is scanned when there is room. */
   ringForWork(key: AgentKey): void;
-  /** Found by a look, not rung: it is scanned when there is room, unless another worker was faster. */
+  /** The slow look found the agent. It is scanned when there is room; by then another worker may have taken its work. */
   offer(key: AgentKey): void;
-  /** Keeps a place for work of this agent that another part is about to take for us; rings meanwhile wait for it. */
+  /** Keeps a place for work of this agent that another part is about to take for this worker. A ring for the agent waits until then. */
   reserve(key: AgentKey): Seat | undefined;
-  /** Takes no more; resolves when nothing is in hand and no scan is under way. */
+  /** Takes no more work; resolves when all work has ended and no scan is under way. */
   close(): Promise<void>;
   room(): number;
   stats(): IntakeStats;
 }
 
-/** One of the two is called. */
+/** A reserved place. Its owner calls one of the two functions, once. */
 export interface Seat {
   take(work: Work): void;
   drop(): void;
@@ -53,9 +53,9 @@ export interface Seat {
 
 /** What came for an agent while it was being scanned or its work was held. */
 interface Meanwhile {
-  /** Rung: one more scan. */
+  /** A bell rang: the agent is scanned once more. */
   again: boolean;
-  /** Rung for work: the scan may have read before it was there, and held work may have brought the next. */
+  /** A bell rang for work. The scan may have read too early to see it, and the end of held work may have made the next. */
   more: boolean;
 }
 
@@ -63,9 +63,9 @@ interface Held extends Meanwhile {
   readonly work: Work;
 }
 
-/** The engine joins them into few statements; more at once than two statements hold would only wait in memory. */
+/** The engine joins scans into few statements. Two statements hold this many; more scans at once would only wait in memory. */
 const MAX_SCANS = 512;
-/** Keys, not agents: some hundred bytes each. */
+/** Each entry is the key of an agent, some hundred bytes. */
 const MAX_WAITING = 10_000;
 
 export const agentName = ({ projectId, agentId }: AgentKey): string => `${projectId}/${agentId}`;
@@ -196,7 +196,7 @@ export const createIntake = (options: IntakeOptions): Intake => {
       const key = takeFirst(waiting) ?? takeFirst(dirty);
       return key === undefined ? undefined : { key, takeWork: true };
     }
-    // These places are reserved by scans that will answer soon; most scans bring no work.
+    // Scans under way have reserved the places that are left. They answer soon, and most of them bring no work.
     if (reserved > 0 && held.size < capacity) return undefined;
     const key = takeFirst(dirty);
     return key === undefined ? undefined : { key, takeWork: false };

@@ -60,8 +60,8 @@ export const createMcpPipe = ({ name, launch, secrets, guard, log, random }: Mcp
   };
 
   /**
-   * In order, and a notification has been handled before the next message: the SDK forgets a call's progress when it sees the
-   * result, so progress that comes in the same chunk would be lost.
+   * Messages go to the SDK in order, and a notification is handled before the next message is passed on. Otherwise progress that comes in one
+   * chunk with its result would be lost: the SDK drops a call's progress once it has seen the result.
    */
   const waiting: JSONRPCMessage[] = [];
   let isDelivering = false;

@@ -106,7 +106,10 @@ export const openPull = (
       try {
         receive(message);
       } catch {
-        wire.log.error("a message from NATS could not be taken", { durable: at.durable });
+        wire.log.error(
+          "this process failed to handle a message from NATS; NATS delivers it again if it was not acknowledged",
+          { durable: at.durable },
+        );
       }
     },
   });

@@ -15,7 +15,7 @@ const checkAddress = (text: string, { origin, isAllowed }: EgressTarget): Checke
   if (known === undefined || known.kind === "never")
     throw refuseForGood(origin, known?.what ?? "an address that cannot be read");
   if (known.kind === "local" && !isAllowed) throw refuseOrigin(origin, `it resolves to ${known.what}`);
-  // In the resolver's form: an address behind NAT64 is reached by its IPv6 form.
+  // The connection uses the text that the resolver gave: an IPv4 host behind NAT64 is reached by its IPv6 address.
   return { address: text, family: text.includes(":") ? 6 : 4 };
 };
 

@@ -1,4 +1,4 @@
-// What is told of a call, by the statement that changes it (evt.agent.{agent}.call): the events of one statement are one parcel for
+// The events of calls (evt.agent.{agent}.call), written by the statement that changes the call. The events of one statement are one parcel for
 // each agent and channel. An event has the place in the log that its statement gives it, so the events of a call stand in the
 // order in which they happened.
 

@@ -1,4 +1,4 @@
-// The leases of a call: when it was in whose hands, and how that ended. The leases that ended before the call are rows of their own
+// The leases of a call: which service held it, from when to when, and how that ended. The leases that ended before the call are rows of their own
 // (ended-leases.sql.ts); the last one is what the call's row says.
 
 import type { Queryer } from "../sql/database.ts";

@@ -5,6 +5,9 @@
 //   +----release------+   the holder did not start it
 //   +----lapse--------+   the holder is gone and the tool is `retry: safe`; otherwise the call settles outcome_unknown
 //
+// A call that needs a person's approval begins as awaiting_approval, and a yes puts it into the queue. A call that waits settles too when it is
+// canceled, denied or out of time.
+//
 // CallFacts never change once the call exists, so they may be remembered anywhere. What does change (status, lease,
 // settlement) is only ever decided by a conditional UPDATE in the database.
 

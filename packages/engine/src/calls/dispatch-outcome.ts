@@ -1,6 +1,6 @@
 // How a direct call's dispatch ended, in the words its caller gets: stored now, found again, or refused. Pure.
 //   I12. A key that was used answers with its call, or with a conflict when the arguments differ.
-//   I9. A depth that the caller says is compared with the depth of that call: the agent may be elsewhere by now.
+//   I9. A depth in the caller's headers is compared with the depth of the call that was found, because the agent may be in another turn by now.
 
 import { type AfterExecution, isTrustedActor, ToolplaneError } from "@toolplane/protocol";
 import { saidDepthError } from "@toolplane/protocol/agents";

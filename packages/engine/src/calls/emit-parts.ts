@@ -1,4 +1,4 @@
-// Parts of a result while it is being made: a lossy stream for watchers. Never stored, never waited for.
+// Parts of a result while it is being made: a lossy stream for watchers. Parts are not stored, and no call waits for them.
 
 import type { Bus } from "@toolplane/bus";
 import { canonicalText, type JsonValue, partStreamSubject } from "@toolplane/protocol";

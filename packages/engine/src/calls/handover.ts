@@ -5,8 +5,8 @@
 //   HO2. Within a flush no call overtakes: once a call of a target goes to the queue, the ones after it do too. Across flushes
 //        the statement sees to it: it leases nothing while a due call waits for the target. Calls that are pinned to a definition
 //        have a line of their own, so a call for a version that no service runs holds up no other call.
-//   HO3. A service for which calls are being written waits for them, also when its time is over meanwhile: it gets the calls, or
-//        hears that there are none. A caller of `claim` that has gone away gives back what it gets, as ever.
+//   HO3. A service for which calls are being written waits for them, even when the time of its claim is over: it gets the calls, or
+//        hears that there are none. When the caller of `claim` has gone away, its calls are given back.
 //   HO4. A service in this process may stand: its place stays when it goes to start what it got, because it comes back at once. Calls that
 //        are written for it meanwhile wait for it. Otherwise the next crowd would find no service, go to the queue, and keep all
 //        later calls from being handed over (HO2).
@@ -29,18 +29,18 @@ export interface Waiting {
   readonly max: number;
   /** The definitions it runs. A call that is not pinned goes to a service that names its definition, else to any. */
   readonly definitions?: readonly string[] | undefined;
-  /** Its door does not see when it is gone (HO5). */
+  /** True for a service on NATS: the plane does not see when it is gone (HO5). */
   readonly unwatched?: boolean | undefined;
-  /** Ends the rest. */
+  /** Wakes the service from its rest, because calls were handed over to it. */
   readonly wake: () => void;
 }
 
 export interface Seat {
-  /** How many calls it may take now, besides those that are being written for it. */
+  /** How many more calls the service may take; calls that are being written for it are already counted. */
   free(): number;
-  /** Calls may be handed over until `sleeping` is over; gives what was. */
+  /** Calls may be handed over until `sleeping` resolves. Resolves to the calls that were. */
   rest(sleeping: Promise<void>): Promise<readonly LeasedCall[]>;
-  /** No call is handed over during the look. */
+  /** Runs `find`; no call is handed over to the service meanwhile (HO1). */
   look(find: () => Promise<readonly LeasedCall[]>): Promise<readonly LeasedCall[]>;
   leave(): void;
 }
@@ -55,7 +55,7 @@ export interface Wanted {
   readonly projectId: string;
   readonly target: string;
   readonly definitionHash: string;
-  /** The definition that the service must name; null: none. */
+  /** The definition that the service must name; null when the call is not pinned. */
   readonly pin: string | null;
   readonly retrySafe: boolean;
   /** False for a call that has to go through the queue. */
@@ -86,25 +86,25 @@ export interface Handover {
 interface Place {
   waiting: Waiting;
   readonly room: () => number;
-  /** It stays after a claim (HO4). */
+  /** The place stays after a claim (HO4). */
   readonly stands: boolean;
   resting: boolean;
   /** The look of a service that stands. */
   looking: Promise<void> | undefined;
-  /** How many calls are being written for it. */
+  /** How many calls are being written for the place. */
   taken: number;
-  /** One for each flush that writes calls for it. */
+  /** One promise for each flush that writes calls for the place. */
   readonly promised: Set<Promise<void>>;
   /** Handed over, and not fetched yet. */
   readonly ready: LeasedCall[];
 }
 
-/** One is under way, and calls of a flush that was begun before it may need another. */
+/** How many looks a flush waits for. One is under way, and calls of an earlier flush may cause another. */
 const LOOKS_WAITED_FOR = 3;
 
 /**
- * The first heartbeat extends it. A service that the plane cannot see may be dead when it is handed a call: then the call waits for
- * the end of this lease.
+ * The first lease of a service that the plane cannot see. Its first heartbeat extends the lease. If the service is dead, its call waits until this
+ * lease is over.
  */
 const UNWATCHED_LEASE_SECONDS = 5;
 
@@ -112,7 +112,7 @@ const UNWATCHED_LEASE_SECONDS = 5;
 export const firstLease = (leaseSeconds: number, unwatched: boolean | undefined): number =>
   unwatched === true ? Math.min(leaseSeconds, UNWATCHED_LEASE_SECONDS) : leaseSeconds;
 
-/** A service that took work comes back within milliseconds; one that is away for longer may be busy, or gone. */
+/** A service that took work comes back within milliseconds. One that stays away for longer than this may be busy, or gone. */
 const BACK_WITHIN_MS = 2_000;
 
 /** More targets than one process serves. */

@@ -1,5 +1,5 @@
-// Leases: lease by id, heartbeat, release; claims are in claims.ts. A lease is a service's time-limited right to run a call. A lease
-// means started, so a service takes only what it runs at once.
+// Leases: lease by id, heartbeat, release; claims are in claims.ts. A lease is a service's time-limited right to run a call. A leased
+// call counts as started, so a service takes only calls that it runs at once.
 //   I6. The lease id on the row is the fence: a new holder replaces it, and from then on the old holder can do nothing.
 //   Calls of one session run one after the other: the statements take one at a time, and an index guarantees it.
 

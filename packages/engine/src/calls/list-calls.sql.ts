@@ -1,5 +1,5 @@
-// Which calls a list holds, newest first: ids sort by time. Each statement is led to the past calls by one filter that has an index; the
-// other filters only leave rows out. Live calls are few: they are walked by their key.
+// Which calls a list holds, newest first: ids sort by time. Each statement finds past calls by one filter that has an index; the
+// other filters only leave rows out. Live calls are few, so they are read in the order of their key.
 //   $1 project, $2 before this id, $3 limit, $4 from this id on, $5 status, $6 tool, $7 agent, $8 target, $9 error code, each or null.
 
 import type { Statement } from "../sql/database.ts";

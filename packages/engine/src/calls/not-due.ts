@@ -1,4 +1,4 @@
-// Why a call cannot have a result of a service that holds no lease: something forbids it to run (offer.sql.ts decides). Pure.
+// Why a service without a lease cannot give a result to a call: the call may not run yet (offer.sql.ts decides). Pure.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import type { CallView } from "./call.ts";
@@ -14,7 +14,7 @@ const whyNot = ({ status, availableAt, attempts, session }: CallView, nowMs: num
   if (status === "awaiting_approval") return "approval";
   if (status !== "queued") return undefined;
   if (availableAt === null) return "paused";
-  // After an attempt it only pauses before the next one.
+  // A call that was tried before only pauses before its next attempt.
   if (availableAt.getTime() > nowMs && attempts === 0) return "not_before";
   return session === null ? undefined : "session_busy";
 };

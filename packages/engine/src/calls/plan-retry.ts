@@ -1,8 +1,8 @@
 // Whether a failed attempt is tried again, by the retry policy of its tool. Pure; the database counts the attempts.
 //   RP1. Only a tool that says `retry: safe`, only under a lease, and only for results given in one step: a card that was written stands.
-//   RP2. The codes of the policy decide; without them what the error table or the tool itself calls retryable. Services write what the table
-//        says into the error: `retryable: false` beside a code that only tools which may run twice can try again (`unsafe`) is not the
-//        tool's word, and the tool of a policy may run twice.
+//   RP2. The codes of the policy decide. A policy without codes repeats what the error table or the tool itself calls retryable. When the tool
+//        says nothing, its service writes `retryable` from the table: false for codes of kind `unsafe`, which only tools that may run twice can
+//        try again. Such a false counts here as unsaid, because the tool of a policy may run twice.
 //        `outcome_unknown` is never tried again, whatever the policy or the tool says: the work may have been done.
 //   RP3. The pause grows from `backoff_seconds`, twice as long each time, and is never shorter than the other side asked for.
 //        The statement computes it (`PAUSE` in retry.sql.ts), because the database counts the attempts.
@@ -28,7 +28,7 @@ const askedSeconds = (error: Readonly<Record<string, unknown>>): number => {
   return typeof seconds === "number" && Number.isFinite(seconds) && seconds > 0 ? seconds : 0;
 };
 
-/** Longer than a call may wait in the queue makes no sense. */
+/** The longest pause before a retry, as in the schema of a policy. A longer one that the other side asked for is shortened to this. */
 const LONGEST_SECONDS = 7 * 86_400;
 
 const saidBy = (code: string, retryable: unknown): unknown =>

@@ -1,5 +1,5 @@
-// Where a call stands in the queue of its target, and how many calls are before it in its line. For people who look. Its place is read first
-// and given to the counts as values, so that an index leads them.
+// Where a call stands in the queue of its target, and how many calls are before it in its line. For people who look. The place of the
+// call is read first and given to the counts as values, so that they can use an index.
 
 import type { Statement } from "../sql/database.ts";
 

@@ -1,4 +1,4 @@
-// Cards of the two-step way.
+// The result cards of the two-step way (reports.ts).
 
 import type { Statement } from "../sql/database.ts";
 import { inHands } from "./offer.sql.ts";

@@ -1,9 +1,8 @@
-// The services that asked for work lately, for the question whether a target is served. A service that fetches its commands from a bus asks the
-// bus, and says from time to time that it is here. Kept in memory: only people ask, and a
-// living service asks for work again within seconds. A service that ends its request itself, as one that stops does, is forgotten
-// at once. The log says when a service came and when it went.
-// Names and lists are the services' own words, so their number and their bytes are bounded, and each project has a share of the bytes: one that
-// uses ever new names pushes out its own.
+// The services that asked for work lately: they tell whether a target is served. A service that fetches its commands from a bus does not ask for
+// work here, so it reports from time to time. The list is in memory, because only people read it and a living service asks again within seconds.
+// A service that ends its request itself, as one that stops does, is forgotten at once. The log says when a service came and when it went.
+// Services choose their names and lists, so both are bounded in number and bytes. Each project has a share of the bytes: a project that uses ever
+// new names pushes out only its own.
 
 import { type Log, silentLog } from "../ports/log.ts";
 import { createRecent } from "../recent/recent.ts";

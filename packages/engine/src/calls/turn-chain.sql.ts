@@ -1,4 +1,4 @@
-// The same link as `extendChain` makes, inside a statement: the row that is written holds what it is made of.
+// Makes the same link as `extendChain`, inside a statement, from columns of the row that the statement writes.
 
 /** Null where one of the two is. */
 export const linkOf = (previous: string, linked: string): string =>

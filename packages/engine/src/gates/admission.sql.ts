@@ -1,5 +1,5 @@
-// What the limits of projects let in. A project's bucket is a gate of its own; its row is locked by the statement that changes it, so the
-// value it decides by is the newest.
+// The statements of admission.ts. The bucket of a project is the row of a gate. The statement that takes tokens locks that row, so it decides by
+// the newest value.
 
 import type { Rate } from "@toolplane/protocol";
 import type { ProjectLimits } from "@toolplane/protocol/registry";

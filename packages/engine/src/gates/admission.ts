@@ -1,11 +1,12 @@
 // Which new calls are let in: the limits that refuse. A refused call leaves nothing behind, and its caller is told when to come back.
-//   AD1. `rate` of a project: a bucket in the database, one for all processes. The project is the key that a caller cannot multiply. A call that
-//        is made takes a token; one that was let in and is not made after all (a used key, a full queue) gives its token back.
-//   AD2. `queue` of a project: so many of its calls may wait. Asked here before a call is written, which keeps refused calls cheap; what
-//        holds the limit is the question in the transaction that writes the call (queue-places.ts). The places of the
-//        plane: so many calls may be open in all, and each project may have its share of them (plan-share.ts). Asked from memory before a
-//        call is planned: counted once a second, so a flood passes a share by what is written in a second.
-//   AD3. A project without these limits is looked up once, and costs nothing from then on.
+//   AD1. `rate` of a project: one bucket in the database, for all processes. The rate belongs to the project, because a caller can
+//        get more tokens and agents, but not more projects. A call that is made takes a token. A call that was let in and is not made after all (its key
+//        was used, the queue is full) gives its token back.
+//   AD2. `queue` of a project: how many of its calls may wait. The check here comes before a call is written, so a refused call costs
+//        little. The limit itself is kept by the check in the transaction that writes the call (queue-places.ts).
+//   AD3. The places of the plane: how many calls may be open in all, and how many of them one project may have (plan-share.ts). The check
+//        uses a count in memory that is renewed once a second, so a flood can exceed a share by the calls that are written in a second.
+//   AD4. A project without these limits costs one lookup, and another one after ten minutes or a change of the registry.
 
 import { burstOf, type Rate, ToolplaneError } from "@toolplane/protocol";
 import type { ProjectLimits } from "@toolplane/protocol/registry";
@@ -58,7 +59,7 @@ export interface Admission {
 
 export interface PlaneShare {
   readonly open: number;
-  /** Beyond it new calls are refused. */
+  /** From this many open calls on, new calls of the project are refused. */
   readonly share: number;
   /** Of the whole plane, for all projects. */
   readonly places: number;
@@ -72,7 +73,7 @@ export interface AdmissionDeps extends Pick<Ground, "db" | "doorbell" | "clock">
 /** So many open calls with ordinary arguments take some hundreds of megabytes, which the smallest server holds. */
 const MAX_OPEN = 200_000;
 const MAX_PROJECTS = 10_000;
-/** A ring of the registry may be lost (I13). */
+/** Limits are read again after this time, because a ring of the registry may be lost (I13). */
 const REMEMBERED_MS = 600_000;
 
 const refuse = (message: string, seconds: number, detail: Readonly<Record<string, unknown>>): ToolplaneError =>
@@ -98,7 +99,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
     const asked = changes;
     const [row] = await db.query<ProjectLimitsRow>(READ_PROJECT_LIMITS, [projectId]);
     const limits = row?.limits ?? {};
-    // A change during the question may not be in its answer.
+    // If the limits changed while the statement ran, its answer may be old, so it is not remembered.
     if (row !== undefined && asked === changes) known.set(projectId, { limits });
     return limits;
   };
@@ -109,7 +110,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
     return refuse(message, seconds, { limit: "queue", queue });
   };
 
-  /** How many of so many calls find a place; the others are refused in `verdicts`. */
+  /** How many of the calls in `verdicts` find a place in the queue. The others are refused there. */
   const countPlaces = async (
     projectId: string,
     queue: number,

@@ -1,4 +1,4 @@
-// The breakers of tools and targets: their state stands on the rows of their gates, locked while it is decided.
+// The breakers of tools and targets. The state of a breaker is on the row of its gate, which is locked while the next state is decided.
 
 import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";

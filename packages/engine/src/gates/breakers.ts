@@ -1,5 +1,5 @@
-// The breakers of tools and of targets, across processes. Only calls that have one cost a statement here. A breaker of a tool is part of
-// its definition; those of the targets are a limit of the project, each target with a breaker of its own.
+// The breakers of tools and of targets, across processes. A call that no breaker concerns costs no statement here. The breaker of a
+// tool is part of its definition. `target_breaker` is a limit of the project and gives each target a breaker of its own.
 
 import { type Breaker, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import type { ProjectLimits } from "@toolplane/protocol/registry";
@@ -123,7 +123,7 @@ export const createBreakers = ({
     for (const [place, { projectId, toolName, target, status, errorCode }] of runs.entries()) {
       const counts = countRun(status, errorCode);
       if (counts.successes + counts.failures === 0) continue;
-      // The one in force: a breaker that was set or taken away meanwhile counts, or not, for calls from before too.
+      // The definition in force counts, also for calls that were made before the breaker was set or taken away.
       const [known] = await definitions.resolve([{ projectId, toolName }]);
       for (const guard of await guardsOf(projectId, known?.definition, () => target)) {
         const before = found.get(keyOf(guard))?.runs ?? [];

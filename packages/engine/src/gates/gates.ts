@@ -3,10 +3,10 @@
 //   GT1. A look without a lock comes first: where no limited call waits, or no gate has room, nothing else is done.
 //   GT2. Under the lock of its project: read the gates and what waits, decide (plan-passage.ts), lease, remember. All in one transaction.
 //   GT3. Slots are counted from the leases on the rows. A holder that dies keeps its slot until its lease has lapsed and no longer.
-//   GT4. When time alone decides when the next call may pass, the waiting services are told how long (`wakeIn`). A slot that is freed
-//        rings the bell "sessions", which every waiting service hears.
-//   GT5. A named call comes with a command of a bus, which knows no line of waiting services. When only time opens its gate, its service is
-//        told when to ask again (`askAgainIn`): one call for each token, so that a token finds a call and not all calls come at once.
+//   GT4. When time alone decides when the next call may pass, the services that wait learn how long that is (`wakeIn`). When a slot becomes
+//        free, the bell "sessions" rings, which every waiting service hears.
+//   GT5. A service that has a command from a bus asks for that call by its id and does not wait here. When only time opens the gate, it is told
+//        when to ask again (`askAgainIn`). Each token is promised to one call, so that not all calls come at once.
 
 import type { ClaimRow, LeaseRow } from "../calls/lease.sql.ts";
 import type { LeasedRow } from "../calls/take-calls.ts";
@@ -43,9 +43,9 @@ import { planRoom, tokenMs } from "./plan-room.ts";
 
 /** Why a queued call may not pass its gate now. */
 export interface HeldBack {
-  /** The tool whose limit holds it; undefined: the limit of its project or its target. */
+  /** The tool whose limit holds the call; undefined when the limit is of its project or target. */
   readonly toolName: string | undefined;
-  /** The target whose breaker holds it. */
+  /** The target whose breaker holds the call. */
   readonly target: string | undefined;
   readonly blockedBy: GateBlock;
   readonly limits: GateLimits;
@@ -53,12 +53,12 @@ export interface HeldBack {
   /** When time alone opens the gate. */
   readonly nextAt: Date | undefined;
   readonly openedAt: Date | undefined;
-  /** Some of those that hold the slots, the first that must end first. */
+  /** Some of the calls that hold the slots, in the order in which they must end. */
   readonly slots: readonly {
     readonly toolCallId: string;
     readonly holder: string | null;
     readonly startedAt: Date | null;
-    /** When it holds the slot no longer; it may end before. */
+    /** When it leaves the slot at the latest. */
     readonly runDeadline: Date | null;
     /** The status of a call that has ended while its service runs it; null while it is open. */
     readonly endedAs: string | null;
@@ -66,27 +66,27 @@ export interface HeldBack {
 }
 
 export interface Gates {
-  /** A look found limited calls at this target. */
+  /** Remembers that limited calls wait at this target. */
   learn(key: TargetKey): void;
   knows(key: TargetKey): boolean;
   /** Leases limited calls for these claims; `ord` of a row is the place of its claim, from 1. */
   claim(rows: readonly ClaimRow[]): Promise<readonly LeasedRow[]>;
-  /** The same for named calls. */
+  /** Leases limited calls that services ask for by their ids. */
   lease(rows: readonly LeaseRow[]): Promise<readonly LeasedRow[]>;
-  /** Sends the commands of calls that wait here for services that never lease, as far as they may pass; how many. */
+  /** Sends the commands of calls for services that never lease, as far as their gates let them pass. Resolves to how many were sent. */
   send(places: readonly TargetKey[]): Promise<number>;
-  /** Milliseconds after which a named call that was not leased may pass, as far as it is known here. */
+  /** Milliseconds after which the service may ask again for a call that it did not get; undefined when this process does not know. */
   askAgainIn(key: { readonly projectId: string; readonly toolCallId: string }): number | undefined;
   /** What holds this call back; undefined when it waits at no gate, or the gate has room. */
   explain(key: { readonly projectId: string; readonly toolCallId: string }): Promise<HeldBack | undefined>;
-  /** Milliseconds until a limited call of the target may pass, as far as it is known here. */
+  /** Milliseconds until a limited call of the target may pass; undefined when this process does not know. */
   wakeIn(key: { readonly projectId?: string | undefined; readonly target: string }): number | undefined;
 }
 
 /** More names do not help a reader of one sentence. */
 const SLOTS_SHOWN = 3;
 
-/** New commands may take a token first, so no command is told to wait more than this beyond the next token. */
+/** New commands may take a token first. So a command is never told to wait for longer than this after the next token. */
 const FARTHEST_MS = 1_000;
 /** Commands that are out at once. */
 const MAX_TOLD = 10_000;
@@ -138,7 +138,7 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
       const held = closedTarget(gates, index + 1) ?? gates.find((gate) => gate.ord === index + 1 && gate.waits);
       if (passed.has(index + 1) || held === undefined) continue;
       const { room, blockedBy, nextMs } = roomOf(held);
-      // No time is told for a slot: only the end of the lease of its run is known, and the run may end long before.
+      // For a slot no time is given: only the end of the lease of its run is known, and the run may end long before.
       const isNext = room === 0 && nextMs !== undefined && blockedBy !== "concurrency";
       // One of several calls that asked at once took the last token.
       const wait = isNext ? nextMs : blockedBy === "rate" ? tokenMsOf(held) : undefined;

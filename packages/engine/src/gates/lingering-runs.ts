@@ -2,7 +2,7 @@
 // once, but the tool may still run.
 //   LR1. The statement that settles the call writes the run down (`KEEP_SLOTS`), and only for a limited call that is in the hands of a service.
 //   LR2. The slot is free when the service says that the run is over, by a result (which is refused) or by giving the call back. When it says
-//        nothing, the slot is free at the end of its lease; gates know the time, so waiting claims wake (plan-room.ts).
+//        nothing, the slot is free at the end of its lease. The gate knows that time, so waiting claims wake then (plan-room.ts).
 //   LR3. A heartbeat, which learns here that the call is over, keeps the slot for another lease, at most up to the deadline of the run.
 
 import type { Ground } from "../ports/ground.ts";

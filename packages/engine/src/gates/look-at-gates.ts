@@ -1,6 +1,7 @@
 // Which gates of a target a claim looks at.
 //   LA1. A look begins behind the gate that the project served last, so with more gates than one look reads every tool has its turn.
-//   LA2. When all gates of a look are closed, the look goes on behind the last of them, once around: closed gates hide no open one.
+//   LA2. When all gates of a look are closed, the look goes on behind the last of them, until every gate was seen once. So closed gates never hide an
+//        open one.
 //   LA3. Where few tools are limited, which is nearly everywhere, one statement reads all gates.
 
 import type { TargetKey } from "../sessions/session-targets.ts";

@@ -1,7 +1,8 @@
 // Which waiting calls pass their gates, for whom. Pure.
-//   GP1. No gate lets more calls pass than it has room for, nor do the gates of the project and of the target, whatever the requests ask for.
-//   GP2. One call of each lane in turn, beginning behind the lane that was served last; and one of each gate in turn. So no agent
-//        and no tool waits for another one's whole queue.
+//   GP1. No gate lets more calls pass than it has room for, whatever the requests ask for. This holds for the gates of tools, of the project and of
+//        the target.
+//   GP2. Lanes take turns, one call each, beginning after the lane that was served last. Gates take turns in the same way. So no agent
+//        and no tool waits for the whole queue of another.
 //   GP3. A request gets no more than it asked for.
 
 import { type GateState, PROJECT_GATE } from "./gate.ts";
@@ -52,7 +53,7 @@ interface Gate {
 export const gateKey = ({ projectId, gate }: { readonly projectId: string; readonly gate: string }): string =>
   `${projectId} ${gate}`;
 
-/** What stands behind `last` first, then the rest; both in order. */
+/** The values in the order of their keys, beginning with the first key after `last`. */
 export const behind = <Value>(
   values: readonly Value[],
   keyOf: (value: Value) => string,
@@ -114,7 +115,7 @@ export const planPassage = (
     );
     const isOpen = (gate: Gate): boolean =>
       left > 0 && [gate, project, target].every((one) => one === undefined || one.room > 0);
-    /** One call of the next lane that has one; the lane goes to the end. */
+    /** Passes one call of the first lane that has one, and puts that lane last. */
     const step = ({ gate, lanes }: (typeof queues)[number]): boolean => {
       for (let lane = lanes.shift(); lane !== undefined; lane = lanes.shift()) {
         const call = lane.shift();

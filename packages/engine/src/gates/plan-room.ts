@@ -1,7 +1,7 @@
 // How many calls may pass a gate now, and when the next one may. Pure.
-//   GR1. In flight: the limit less the calls under a lease. A freed slot rings a bell, so there is no time to wait for; but for the runs whose
-//        call has ended, whose services may say nothing.
-//   GR2. Rate: a bucket of `burst` tokens that fills with `limit` tokens in `per_seconds`. Kept as the one time when it is full again.
+//   GR1. In flight: the limit less the calls under a lease. No time is known at which a slot becomes free; a bell rings then. Only for a run whose
+//        call has ended a time is known, because its service may never report it: the end of its lease.
+//   GR2. Rate: a bucket of `burst` tokens that fills with `limit` tokens in `per_seconds`. The state is one time: when the bucket is full again.
 //        A call that starts up to LATE_MS after its token was there does not move the tokens after it: otherwise the time that a claim
 //        takes would be lost with each call, and a rate without burst would never be reached.
 //   GR3. Breaker: closed, everything passes. Open, nothing passes. After its time one call passes as a trial, while no other trial
@@ -10,7 +10,7 @@
 import { burstOf, type Rate } from "@toolplane/protocol";
 import type { GateRoom, GateState } from "./gate.ts";
 
-/** Times have microseconds: a token that is due in less counts as there. */
+/** Times in the database have microseconds, so a token that is due within one counts as there. */
 const CLOSE_ENOUGH = 1e-3;
 
 /** As long as a claim takes on a busy machine. */
@@ -19,10 +19,10 @@ export const LATE_MS = 100;
 /** The time from one token to the next. */
 export const tokenMs = ({ limit, per_seconds }: Rate): number => (per_seconds / limit) * 1_000;
 
-/** The time in which an empty bucket fills. No bucket misses more: after a change of its rate it is full by then. */
+/** The time in which an empty bucket fills. After a change of its rate a bucket is full after this time at the latest. */
 export const fillMs = (rate: Rate): number => burstOf(rate, "delay") * tokenMs(rate);
 
-/** A `burst` that was asked for is passed by one call at most. */
+/** How late a call may start without moving the next token. With a `burst` of its own, a rate lets at most one call more than that start at once. */
 const lateMs = (rate: Rate): number => (rate.burst === undefined ? LATE_MS : Math.min(LATE_MS, tokenMs(rate)));
 
 /** The time from which the next token counts; after a pause that is now. */

@@ -1,8 +1,8 @@
 // How many open calls a project may have when the plane fills up.
 //   OS1. A project may have as many open calls as the plane has places left. So one project alone takes half of the places at most, two take
 //        a third each, and a project that comes later always finds room.
-//   OS2. A small number of open calls is let in however full the plane is: projects that fill it do not shut out one that has few. Only at
-//        twice the places nobody is let in, because the server's memory ends somewhere.
+//   OS2. Every project may have a small number of open calls, however full the plane is: projects that fill it do not shut out one that has few.
+//        When twice as many calls are open as there are places, every new call is refused, to bound the server's memory.
 
 export interface OpenCalls {
   readonly open: number;

@@ -1,9 +1,9 @@
-// How long a caller is asked to wait that found a full queue: an estimate, from what this process saw of the queue.
-//   QS1. While the queue moves, a caller waits as long again as the queue has stood still: 1 to 10 seconds. A queue that was just filled has
-//        stood still for no time, so calls that arrive together are told to come again in a second.
-//   QS2. A queue that has stood still for ten seconds, or in which no call can start, asks for a minute: what waits is for later, for a person, or
-//        without a service.
-//   QS3. What was seen is forgotten when no caller was refused for longer than the longest pause: other processes may have moved the queue since.
+// How long a caller that found a full queue is told to wait: an estimate, from what this process saw of the queue.
+//   QS1. While the queue moves, the pause is as long as the queue has stood still: 1 to 10 seconds. A queue that was just filled has not stood
+//        still yet, so calls that arrive together are told to come again in a second.
+//   QS2. The pause is a minute when the queue has stood still for ten seconds, or when no call in it can start: its calls are for later, wait for
+//        a person, or have no service.
+//   QS3. When no caller was refused for longer than the longest pause, the memory of the queue is dropped: other processes may have moved it since.
 
 import type { Clock } from "../ports/clock.ts";
 import { createRecent } from "../recent/recent.ts";
@@ -21,7 +21,7 @@ const LATELY_MS = 10_000;
 const LONG_PAUSE_SECONDS = 60;
 const FORGOTTEN_MS = LONG_PAUSE_SECONDS * 1_000 + LATELY_MS;
 
-/** As long again as the queue has stood still. Pure. */
+/** Seconds to wait for a queue that has stood still for `stillMs`. Pure. */
 export const planPause = (stillMs: number): number =>
   stillMs > LATELY_MS ? LONG_PAUSE_SECONDS : Math.max(Math.ceil(stillMs / 1_000), 1);
 

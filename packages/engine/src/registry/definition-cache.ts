@@ -83,8 +83,11 @@ export const createDefinitions = (options: DefinitionsOptions): Definitions => {
       return compileArguments(definition, compile);
     } catch (error) {
       if (!isToolplaneError(error)) throw error;
-      // Registered under older rules. Its calls fail with a reason; other calls of the flush do not.
-      log.error("a registered schema does not compile", { projectId: ask.projectId, toolName: ask.toolName });
+      // The definition was registered under older rules. Its calls fail with this reason; the other calls of the flush do not.
+      log.error(
+        "the parameters of a registered tool are not a usable schema: its calls fail until it is registered again",
+        { projectId: ask.projectId, toolName: ask.toolName },
+      );
       return () => [{ path: "$", message: "the tool's parameters are not a usable schema; register the tool again" }];
     }
   };

@@ -14,10 +14,10 @@ export interface NeededRow {
   readonly last: string | null;
 }
 
-// "offset 0" keeps lookups lookups: a plan made while there is nothing to find would read everything.
+// "offset 0" makes PostgreSQL look up each card by its key. Without it, a plan that was made while the tables were empty would read whole tables.
 /**
- * Which turns that could be forgotten wrote what the next so many open turns were given. Nothing is read where there is
- * nothing to forget.
+ * The old turns that must stay, because an open turn was given their cards. Looks at the next `$4` open turns. When no turn is old enough to
+ * be forgotten, it reads nothing else.
  * $1 project, $2 no younger turn than this, $3 seconds since it ended, $4 limit, $5 after this open turn.
  */
 export const READ_NEEDED: Statement = {

@@ -148,7 +148,7 @@ export const createCommitStep = (deps: CommitDeps) => {
     throw new FullQueues(new Map(refused));
   };
 
-  /** Steps that call a tool which ends the turn, and the inboxes of their agents. */
+  /** For steps that call a tool which ends the turn: what the inboxes of their agents say about that. */
   const guardsOf = async (
     tx: Queryer,
     items: readonly CommitItem[],

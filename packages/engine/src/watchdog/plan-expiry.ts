@@ -37,13 +37,13 @@ export interface DueCall {
   readonly queueOver: boolean;
   readonly runOver: boolean;
   readonly leaseOver: boolean;
-  /** Its lease ends before its run deadline, or did. */
+  /** The lease ends, or ended, before the run deadline. */
   readonly lapsesFirst: boolean;
-  /** How often a service lost it before. */
+  /** How often its lease lapsed before. */
   readonly lapses: number;
-  /** Since it was started, or made if no service leases it. */
+  /** Seconds since the call was started; for a service that never leases, since the call was made. */
   readonly ageSeconds: number;
-  /** It was put off once already. */
+  /** Its end was put off once already, to let its service speak. */
   readonly putOff: boolean;
   /** Its tool was paused. */
   readonly outOfQueue: boolean;
@@ -51,9 +51,9 @@ export interface DueCall {
 }
 
 export interface ExpiryPolicy {
-  /** How often a safe call may lose its holder before it is given up. */
+  /** How often a call of a safe tool may lose its holder before the plane gives it up. */
   readonly maxAttempts: number;
-  /** How long services have to speak when this process was away. */
+  /** After this process was away: how long services have to say what became of their calls. */
   readonly graceSeconds: number;
   /** Seconds until an unleased command is published again; null on the postgres bus. */
   readonly republishSeconds: number | null;
@@ -70,11 +70,12 @@ export type Expiry =
   | { readonly act: "postpone"; readonly seconds: number };
 
 /**
- * Calls of a paused tool, and calls that wait for approval. A resume wakes the calls of its tool by itself; this look is for a call that
- * raced with it. Longer than any of our transactions, and rare enough that ten thousand waiting calls cost nothing.
+ * How often the watchdog looks again at calls of a paused tool, and at calls that wait for approval. A resume wakes the calls of its tool; this
+ * look finds a call that was written while the resume ran. The time is longer than any transaction of the plane, and so rare that ten thousand
+ * waiting calls cost little.
  */
 const RECHECK_SECONDS = 60;
-/** Backoff of a safe call whose holder died: 1, 2, 4, ... seconds. */
+/** Pauses before a call of a safe tool is offered again after its holder died: 1, 2, 4, ... seconds. */
 const RETRY_SECONDS: Backoff = { first: 1, longest: 30 };
 /** A command is published again at these multiples of the policy's time. */
 const REPUBLISH_TIMES: Backoff = { first: 1, longest: 64 };
@@ -86,7 +87,7 @@ const settle = (status: ResultStatus, error: ToolplaneError, bury: boolean): Exp
   bury,
 });
 
-/** With the service that had the call: whether its tool is slow or its process has ended, its log can say. */
+/** The detail names the service that had the call: its log can say whether the tool was slow or its process ended. */
 const timedOut = ({ toolName, timeoutSeconds, attempts, leaseHolder: holder }: DueCall): Expiry => {
   const detail = { timeout_seconds: timeoutSeconds, attempts, ...(holder === null ? {} : { holder }) };
   const message = `${toolName} did not finish within ${timeoutSeconds} s`;

@@ -46,7 +46,7 @@ const settleTree = (value: unknown, levelsLeft: number, dropProto: boolean, maxD
   return members;
 };
 
-/** Some ten milliseconds to weigh. */
+/** Longer texts are weighed in steps: this much takes some ten milliseconds. */
 const WEIGHED_AT_ONCE = 1024 * 1024;
 
 const AT = "in JSON at position ";

@@ -30,7 +30,10 @@ export const rateSchema = z
 
 export type Rate = z.infer<typeof rateSchema>;
 
-/** Opens for `open_seconds` when this share of the runs of the last `window_seconds` has failed. */
+/**
+ * Opens for `open_seconds` when this share of the runs of a window has failed. A window begins with its first run and lasts `window_seconds`; then
+ * counting begins anew.
+ */
 export const breakerSchema = z.strictObject({
   failure_rate: z.number().positive().max(1),
   window_seconds: seconds,

@@ -25,13 +25,13 @@ export interface FollowOptions {
 
 /** A pause before the next connection, so that a server that closes each one at once is not asked in a tight loop. */
 const PAUSE_MS: Backoff = { first: 100, longest: 3_200 };
-/** A server tells at once how far its log has come. One that ends so many connections before that is none, or cannot be reached. */
+/** A Toolplane server sends its position in the log at once. When so many connections end before that, another program answers, or none. */
 const MAX_SILENT = 10;
 
 const neverSpoke = (place: string): ToolplaneError =>
   new ToolplaneError(
     "upstream_unavailable",
-    `${place} ended ${MAX_SILENT} streams of events in a row before their first word`,
+    `${place} closed ${MAX_SILENT} connections for events in a row without sending anything`,
   );
 
 const parseEvent = ({ id, event, data }: RawEvent): PlaneEvent | undefined => {
@@ -41,7 +41,7 @@ const parseEvent = ({ id, event, data }: RawEvent): PlaneEvent | undefined => {
   return { id, kind: event, subject: body.subject, payload: body.payload };
 };
 
-/** The same, but events that arrived together are given together. */
+/** Like `followEvents`, but gives events that arrived together as one page. */
 export async function* followPages(
   { way, clock, insist }: Means,
   { after, signal, opened, openUntilMs = Number.POSITIVE_INFINITY }: FollowOptions,

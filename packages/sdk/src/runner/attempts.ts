@@ -1,4 +1,4 @@
-// Runs a tool, and again when that may help. The error table, the tool's own word and the deadline decide whether it may.
+// Runs a tool, and runs it again when that may help. The error table, the tool's own word and the deadline decide whether it may.
 //   AT1. Only a tool declared `retry: safe` is tried again, and never after its deadline, a cancellation or a lost lease.
 //   AT2. When a tool ignores its signal, the runner stops waiting for it: its slot is free, and its late result is dropped.
 

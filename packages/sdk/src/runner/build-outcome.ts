@@ -1,5 +1,5 @@
-// From what a run ended with to the result that is handed over: prepared results taken as they are, control keys of foreign
-// bodies removed (I11), secrets removed (I8), size kept under the cap. It never fails: a call must be able to settle (I1).
+// Makes the result of a call from what its run ended with: it takes prepared results as they are, removes control keys of foreign bodies (I11) and
+// secrets (I8), and keeps the size under the cap. It never fails, because every call must be able to settle (I1).
 
 import {
   copyJson,

@@ -31,7 +31,7 @@ import { planShutdown } from "./plan-run.ts";
 import type { RunReport } from "./run-report.ts";
 import type { CallEnd, Run } from "./run-state.ts";
 
-/** A server may be away; its answer decides whether the lease still counts. */
+/** How long a result waits for a plane that is away. The plane then decides whether the lease still counts. */
 const SETTLE_GRACE_MS = 600_000;
 
 const outcomeInput = (run: Run): OutcomeInput => {
@@ -130,7 +130,7 @@ const handOver = async (run: Run, result: ReadyResult, value: unknown, diagnosti
   return { report, sent: end === "settled" ? reportOf(sent, to, deps) : undefined };
 };
 
-/** A tool that fails leaves its cause where the person who runs the service looks first. */
+/** Logs why a tool failed: the person who runs the service looks there first. */
 const logFailure = (run: Run, { code, message }: ErrorEnvelope, diagnostics: Diagnostics | undefined): void => {
   const log = scrubLog(run.log, run.scrubber);
   log.warn("the tool failed", { tool: run.payload.tool_name, code, reason: message, stack: diagnostics?.stack });

@@ -1,4 +1,4 @@
-// From a pointer to a call: the tool.call card is read and held against what the command said. Arguments come from the card
+// From a pointer to a call: the tool.call card is read and compared with the command. Arguments come from the card
 // alone; step, trace and parent step are the card's own.
 
 import {

@@ -1,4 +1,4 @@
-// Small decisions of a run, each a table.
+// Small decisions of a run. Pure.
 
 import { DEFAULT_TIMEOUT_SECONDS, type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import type { ToolProfile } from "./executor.ts";

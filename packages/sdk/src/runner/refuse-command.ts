@@ -40,7 +40,7 @@ const isCallOf = (card: Card, context: CGContext): boolean => {
   return context.toolCallId === null || (card.tool_call_id ?? card.metadata.tool_call_id) === context.toolCallId;
 };
 
-/** The card helps and is not required: any failure to read it counts as "no card". */
+/** The card that names the caller. Any failure to read it counts as "no card", because the refusal can do without. */
 const findCard = async (
   { command, context }: RefusedCommand,
   patience: Patience,

@@ -1,4 +1,4 @@
-// Why a run ended before its tool did. The first cause counts; the tool's signal is aborted with an error that says it.
+// Why a run ended before its tool did. The first cause counts: the tool's signal is aborted with an error that names it.
 
 import { ToolplaneError } from "@toolplane/protocol";
 

@@ -37,7 +37,7 @@ const MAX_CONCURRENCY = 1_000;
 const filled = (...values: readonly (string | undefined)[]): string | undefined =>
   values.map((value) => value?.trim()).find((value) => value !== undefined && value !== "");
 
-/** `said`: what the reader has to change. */
+/** `said`: the option or variable that the reader has to change. */
 const parseUrl = (text: string, said: string): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
@@ -88,7 +88,8 @@ export const planSettings = (
   beside?: string | undefined,
 ): ServiceSettings => {
   const token = filled(input.token, env.TOOLPLANE_TOKEN);
-  if (token !== undefined && !isHeaderText(token)) throw new UsageError("the token has characters no token has");
+  if (token !== undefined && !isHeaderText(token))
+    throw new UsageError("the token has characters that no token can have; check the option token, or TOOLPLANE_TOKEN");
   return {
     target: parseName(input.target, "target"),
     ...planPlace(filled(input.url, env.TOOLPLANE_URL, beside) ?? DEFAULT_URL, input, env),

@@ -37,7 +37,7 @@ const within = <T>(at: string, work: () => T): T => {
   }
 };
 
-/** Never shown as it was given: it may hold a password. */
+/** An error does not show the address, because it may hold a password. */
 const checkAddress = (address: string, at: string): string => {
   const url = URL.parse(address);
   if (url === null || !WEB.test(address)) throw refuseConfig(`${at}: it looks like https://api.example.com/v1`);
@@ -49,7 +49,7 @@ const checkAddress = (address: string, at: string): string => {
 
 const readAuth = (entry: ApiEntry, at: Place, grants: readonly EnvGrant[], projectId: string): ApiSetting["auth"] => {
   if (entry.auth !== undefined && entry.auth_env !== undefined)
-    throw refuseConfig(`${at("auth_env")}: auth_env alone is bearer; it does not stand beside auth`);
+    throw refuseConfig(`${at("auth_env")}: give auth or auth_env, not both: auth_env alone is bearer`);
   const auth = entry.auth ?? (entry.auth_env === undefined ? undefined : { scheme: "bearer", env: entry.auth_env });
   if (auth === undefined) return undefined;
   within(at(entry.auth === undefined ? "auth_env" : "auth"), () => parseAuthScheme(auth.scheme, auth.env));

@@ -239,7 +239,7 @@ export const createMcpProxy = (options: McpProxyOptions): McpProxy => {
         message = undefined;
       }
       if (!isRecord(message)) {
-        sayError(null, PARSE_ERROR, "a line is one JSON-RPC message");
+        sayError(null, PARSE_ERROR, "each line must be one JSON-RPC message");
         return;
       }
       start(message.method === "notifications/cancelled" ? cancel(message) : carry(message));

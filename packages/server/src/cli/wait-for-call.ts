@@ -11,10 +11,10 @@ import { EXIT } from "./exit-code.ts";
 /** The length of one request; short enough that a person sees the status change. */
 const SLICE_MS = 10_000;
 
-/** The server is gone, or starts again and cannot read its database yet. */
+/** The codes for a server that does not answer, or that starts and cannot read its database yet. */
 const AWAY: ReadonlySet<string> = new Set(["upstream_unavailable", "storage_error"]);
 
-/** Also of a call that was sent and not answered before the server went away: its key makes it safe to send again. */
+/** Whether the server is away. A request that was sent and not answered (`outcome_unknown`) counts too: its key makes it safe to send again. */
 const isAway = (error: unknown): error is ToolplaneError =>
   isToolplaneError(error) && (AWAY.has(error.code) || (error.code === "outcome_unknown" && isAway(error.cause)));
 
@@ -38,7 +38,7 @@ export const withWait = async <T>(
   }
 };
 
-/** A client that says once that the server is away, and which call or turn is stored; and once that a limit makes it wait. */
+/** A client that says once that the server is away and which call or turn is stored, and once that a limit makes it wait. */
 export const openPatient = (
   { openPlane, output, client }: CommandContext,
   what: () => string | undefined,
@@ -83,7 +83,7 @@ export const askPatiently = async <T>(
   make: () => Promise<T>,
   onAway?: () => void,
 ): Promise<T> => {
-  /** A request that was sent and not answered: later tries that reach no server do not make that undone. */
+  /** A request was sent and not answered. This stays true when later tries reach no server. */
   let doubt: ToolplaneError | undefined;
   for (let failures = 0; ; failures++) {
     try {

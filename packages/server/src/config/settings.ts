@@ -173,9 +173,11 @@ const parseTargets = (given: readonly string[] = [DEFAULT_WORKER_TARGET]): reado
 
 const checkDatabaseUrl = (url: string | undefined): string | undefined => {
   if (url === undefined) return undefined;
-  // Never shown: it may hold a password.
+  // The error does not show the URL, because it may hold a password.
   if (!["postgres://", "postgresql://"].some((scheme) => url.startsWith(scheme)))
-    throw refuseConfig("the database URL is not one: it looks like postgresql://user:password@host:5432/database");
+    throw refuseConfig(
+      "the database URL must begin with postgresql://, such as postgresql://user:password@host:5432/database",
+    );
   return url;
 };
 
@@ -205,7 +207,9 @@ export const planSettings = (input: SettingsInput): Settings => {
     );
   const ephemeral = flags.ephemeral ?? parseSwitch("TOOLPLANE_EPHEMERAL", filled(env.TOOLPLANE_EPHEMERAL));
   if (ephemeral && databaseUrl !== undefined)
-    throw refuseConfig("--ephemeral throws its data away and a database of your own is to keep it: choose one of them");
+    throw refuseConfig(
+      "--ephemeral deletes its data at the end, so it cannot be used with --database-url: choose one of them",
+    );
   const { project, projectNamed } = readProject(input);
   const hosts = readHostSettings(file);
   const envGrants = planEnvGrants(input, project);

@@ -53,9 +53,12 @@ export interface FeedOptions {
   readonly filter?: EventFilter | undefined;
 }
 
-/** Calls tell something: another process rings only if it has to anyway, for calls that wait and for calls that are over. */
+/**
+ * The bells after which a feed reads the log. No bell rings for the events of calls alone, so a feed also listens to the bells that other processes
+ * ring for calls that wait and for calls that have ended.
+ */
 const RINGS = ["messages", "events", "queued", "sessions", "settled"] as const;
-/** A call that is handed over in another process rings no bell there until it is over: its events are found this late at worst. */
+/** A call that another process hands over rings no bell before it ends. Its first events are found this late at worst. */
 const LOOK_AGAIN_MS = 5_000;
 
 const forgotten = (): FeedGap => ({
@@ -81,7 +84,7 @@ interface Crowd {
   open: number;
 }
 
-// Kept beside the log, because a feed knows nothing of the others.
+// One entry for each engine, kept here because a feed does not know the other feeds.
 const crowds = new WeakMap<object, Crowd>();
 
 const crowdOf = ({ events, bus }: Pick<Engine, "events" | "bus">): Crowd => {
@@ -95,21 +98,24 @@ const crowdOf = ({ events, bus }: Pick<Engine, "events" | "bus">): Crowd => {
   return known;
 };
 
-/** What one page costs this process, and some more: so many readers never take more than a part of its time. */
+/** More than a page costs this process, so that many readers together take only a part of its time. */
 const MS_PER_READER = 2;
 
-/** How long a reader of so many waits from one page to the next: a few wait for nothing, five hundred get larger pages. In steps, so that one reader more or less does not change it. */
+/**
+ * Milliseconds that a reader waits between two pages. Few readers do not wait; many wait longer and get larger pages. The pause grows in steps, so
+ * that one reader more or less does not change it.
+ */
 const pauseOf = (readers: number): number =>
   readers <= FEW_READERS ? 0 : Math.ceil(readers / STEP) * STEP * MS_PER_READER;
 const STEP = 64;
 const FEW_READERS = 16;
 
-/** More events than this do not wait for the next tick. */
+/** A reader of a crowd that got more events than this reads again at once, not at the next tick. */
 const LARGE_PAGE = 100;
 
 /**
- * Milliseconds until a reader of so many, who read last at `readAt`, reads again. Readers of a crowd read at the same moments, so that one
- * read serves all of them; what they then write is spread (`createRota`).
+ * Milliseconds until a reader that read last at `readAt` reads again. Many readers read at the same moments, so that one read serves all of
+ * them; their writes are spread over time (`createRota`).
  */
 const restOf = (readers: number, readAt: number, now: number): number => {
   const pause = pauseOf(readers);

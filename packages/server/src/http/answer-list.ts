@@ -1,6 +1,6 @@
-// An answer with a list that may be long. Each item is written apart, and after each few hundred kilobytes others get their turn. A
-// long answer goes out piece by piece while its reader reads, and what the reader has not taken is counted for its token: a
-// reader that takes nothing cannot fill the memory with further answers.
+// An answer with a list that may be long. The items are turned into text one by one, and after each few hundred kilobytes other requests run. A
+// long answer is sent piece by piece while its reader reads. What the reader has not taken is counted for its token, so a reader that takes
+// nothing cannot fill the memory with further answers.
 
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Context } from "hono";

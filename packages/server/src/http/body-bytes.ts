@@ -8,7 +8,7 @@ import { shareOf } from "./body-budget.ts";
 const AT_ONCE_BYTES = 64 * 1024;
 /** A sender that is silent for longer in the middle of a body has gone. */
 const SILENCE_MS = 15_000;
-/** By then a small body has come as a whole, and of a large one more than `AT_ONCE_BYTES`: what trickles would hold its connection. */
+/** By this time a small body must have arrived, and more than `AT_ONCE_BYTES` of a large one. A body that trickles would hold its connection. */
 const SMALL_BODY_MS = 15_000;
 
 const tooLarge = (maxBytes: number): ToolplaneError =>

@@ -8,14 +8,14 @@ type Registry = Pick<Engine, "projects">;
 
 export const noProject = (projectId: string): ToolplaneError =>
   new ToolplaneError("not_found", `there is no project ${showName(projectId)}`, {
-    detail: { todo: "see which there are: toolplane projects list, or GET /projects" },
+    detail: { todo: "see which projects exist: toolplane projects list, or GET /projects" },
   });
 
 export const refuseUnknownProject = async ({ projects }: Registry, projectId: string): Promise<void> => {
   if ((await projects.getProject(projectId)) === undefined) throw noProject(projectId);
 };
 
-/** Something was not found, in a project that may be missing itself. */
+/** The error for a thing that was not found: when its project does not exist, the error says that instead. */
 export const explainNotFound = async (
   error: unknown,
   { projects }: Registry,

@@ -1,5 +1,5 @@
-// The query of a request. A key that the route does not take, or that is given twice, is refused by its name: a filter that is
-// silently left out, or that silently finds nothing, looks like an answer.
+// The query of a request. A key that the route does not take, or that is given twice, is refused by its name. If a filter were
+// ignored, the caller would take the unfiltered list for the answer.
 
 import { nearest, parseWith, refuseUnstorable, showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";

@@ -20,7 +20,7 @@ export interface ReaderLimits extends OpenLimits {
 
 const READER_LIMITS: ReaderLimits = { perToken: 64, inAll: 1_024, slowMs: 30_000, cutMs: 10_000 };
 
-/** Requests that wait hold their connections: with these bounds some are left for those who do not. */
+/** Requests that wait hold their connections. These bounds leave connections for other requests. */
 const WAIT_LIMITS: OpenLimits = { perToken: 2_048, inAll: 12_288 };
 
 /** Bodies that come piece by piece: some hundreds of uploads at once for one token, and three of four connections for the others. */

@@ -41,7 +41,7 @@ export const ENV_VALUE = "env:";
 
 const readUrl = (text: string, at: string): URL => {
   const url = URL.parse(text);
-  // Never shown as it was given: it may hold a password.
+  // The error does not show the address, because it may hold a password.
   if (url === null || !/^https?:$/u.test(url.protocol))
     throw refuseConfig(`${at}: it looks like https://mcp.example.com/mcp`);
   if (url.username !== "" || url.password !== "")
@@ -57,8 +57,10 @@ const checkHeaders = (
   for (const [name, value] of Object.entries(headers)) {
     const lower = name.toLowerCase();
     if (!HEADER.test(name) || OWN_HEADERS.has(lower) || lower.startsWith("mcp-"))
-      throw refuseConfig(`${at("headers", name)}: this header cannot be set`);
-    if (/[\r\n\0]/u.test(value)) throw refuseConfig(`${at("headers", name)}: a header has one line`);
+      throw refuseConfig(
+        `${at("headers", name)}: this header cannot be set: the connection writes it itself, or it is not the name of a header`,
+      );
+    if (/[\r\n\0]/u.test(value)) throw refuseConfig(`${at("headers", name)}: the value of a header must be one line`);
     if (!value.startsWith(ENV_VALUE)) continue;
     const use = { name: value.slice(ENV_VALUE.length), projectId, destination: { host } };
     const refusal = planEnvUse(grants, use);

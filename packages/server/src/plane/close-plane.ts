@@ -1,4 +1,4 @@
-// How a plane in the user's own process ends: its tools may finish, for a while, and what is cut short is said.
+// How a plane in the user's own process ends: running tools have some time to finish, and the log names what was cut short.
 
 import { type Log, systemClock } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -10,7 +10,7 @@ export interface CloseOptions {
 }
 
 const DEFAULT_DRAIN_SECONDS = 10;
-/** More than any tool may take; a timer takes no longer one. */
+/** A larger `drainSeconds` counts as this one. */
 const MAX_DRAIN_SECONDS = 24 * 3_600;
 
 export const isClosed = (): ToolplaneError => new ToolplaneError("canceled", "the plane was closed");
@@ -27,11 +27,11 @@ interface Draining {
   readonly log: Log;
 }
 
-/** Lets the tools of a target finish; what is cut short is an error in the log, because its work is not done. */
+/** Lets the tools of a target finish. The log has an error when tools are told to stop, because their work is not done. */
 export const drain = async ({ target, serving, drainSeconds, log }: Draining): Promise<void> => {
   const drainMs = drainSeconds * 1000;
   const ended = new AbortController();
-  // Asked for before the service's own timer, so that it still counts what that one tells to stop.
+  // This timer is made before the service's own, so it counts the running tools before the service tells them to stop.
   const late = systemClock.sleep(drainMs, ended.signal).then(() => {
     const running = ended.signal.aborted ? 0 : serving.running();
     const what =
@@ -42,7 +42,7 @@ export const drain = async ({ target, serving, drainSeconds, log }: Draining): P
   await late;
 };
 
-/** A tool that ends after the plane was closed has a result that nobody takes: it is not lost without a word. */
+/** Logs the end of a tool that returned after the plane was closed: its result is lost. */
 export const tellLate = (tool: Tool, closing: AbortSignal, log: Log): Tool => ({
   ...tool,
   run: async (args, context) => {

@@ -25,7 +25,7 @@ type Headers = Readonly<Record<string, string>>;
 export interface ServiceClient {
   /** Registers and does whatever else comes first. */
   begin(): Promise<void>;
-  /** Work, none, or undefined when asking failed. */
+  /** The commands that the plane gave out; undefined when the request failed. */
   claim(max: number): Promise<readonly Command[] | undefined>;
   card(command: Command, callId: string, signal: AbortSignal): Promise<Json | undefined>;
   /** The call a card belongs to, for services that trust cards. */
@@ -34,7 +34,7 @@ export interface ServiceClient {
   beat(command: Command, callId: string): Promise<Beat | undefined>;
   release(command: Command, callId: string): Promise<void>;
   settle(command: Command, address: string, body: Json, headers: Headers): Promise<number>;
-  /** With what the answer says, for a card that is refused because there is one. */
+  /** Writes the result card. The answer's body names the card that exists already, when this one is refused for it. */
   putCard(command: Command, card: Json, headers: Headers): Promise<Answer>;
   report(command: Command, callback: Json, headers: Headers): Promise<number>;
   close(): Promise<void>;

@@ -58,7 +58,7 @@ const step = (value: JsonValue | undefined, part: string): JsonValue | undefined
 
 const asText = (value: JsonValue): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** For a failed call only its error is there: a script that does not look for it finds no value. */
+/** A failed call has only an `error`, so a script that reads its output finds no value. Then the message names that error. */
 const whyMissing = ([root, name = ""]: readonly string[], scope: TemplateScope): string => {
   const result = root === "results" ? step(scope.results, name) : undefined;
   const error = step(result, "error");

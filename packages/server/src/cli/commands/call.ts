@@ -61,7 +61,7 @@ const readArguments = async ({ args, io }: CommandContext): Promise<unknown> => 
 
 const planWait = ({ wait, at }: CommandContext["flags"]): number => {
   if (wait !== undefined) return parseDuration(wait, "--wait");
-  // A call for later is not waited for by default.
+  // By default the command does not wait for a call with --at.
   return at === undefined ? DEFAULT_WAIT_MS : 0;
 };
 
@@ -84,10 +84,10 @@ export const callCommand: Command = {
       at: flags.at === undefined ? undefined : parseMoment(flags.at, io.now(), "--at"),
     };
     let id: string | undefined;
-    // With --wait also a server that is not back yet is waited for: the key makes it the same call.
+    // With --wait the command also waits for a server that is away. The key makes a repeated request the same call.
     const plane = openPatient(context, () => id && `call ${id}`, flags.wait === undefined ? undefined : waitMs);
     return withWait(context, waitMs, async (wait) => {
-      // The call may be made already when Ctrl-C comes: its id is waited for a moment, to say which call goes on.
+      // At Ctrl-C the call may already be made. The command waits a moment for its id, to say which call goes on.
       const enough = new AbortController();
       const onStop = (): void => void io.sleep(LAST_ANSWER_MS, enough.signal).then(() => enough.abort());
       wait.signal.addEventListener("abort", onStop, { once: true });
