@@ -172,5 +172,5 @@ export interface LostMessage extends BusMessage {
   readonly attempts: number;
 }
 
-/** What a shutdown gives running handlers; longer than a settlement takes, shorter than a supervisor's patience. */
+/** How long a shutdown waits for running handlers; longer than a settlement takes. */
 export const DEFAULT_DRAIN_MS = 10_000;

@@ -6,7 +6,7 @@ export interface SentEvent {
   readonly id: string | undefined;
 }
 
-/** Longer events are not ours: a result is at most 16 MiB, and parts are far smaller. */
+/** Longer events are not ours: a card has at most 1 MiB, and a part of a result far less. */
 const MOST_CHARS = 24 * 1024 * 1024;
 
 export interface SseParser {

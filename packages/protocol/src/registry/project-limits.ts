@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { JsonObject } from "../json/json-value.ts";
 import { type Breaker, breakerSchema, concurrencySchema, type Rate, rateSchema } from "../tools/limits.ts";
 
-/** Tasks of one fork_join. An operator who raises it should know that the agents stop by themselves. */
+/** Tasks of one fork_join. Raise it only for agents that stop giving work to others by themselves. */
 export const DEFAULT_FORK_JOIN_TASKS = 8;
 /** The result of more tasks would not fit into one card. */
 const MOST_FORK_JOIN_TASKS = 1_000;
@@ -15,10 +15,10 @@ const MOST_FORK_JOIN_TASKS = 1_000;
  * that gives work to eight of its kind, which do the same, has millions of descendants twenty levels down.
  */
 const DEFAULT_DELEGATED_TURNS = 1_000;
-/** They are counted at each delegation. */
+/** Delegated turns are counted at each delegation; counting more than this would take too long. */
 const MOST_DELEGATED_TURNS = 100_000;
 
-/** More would take longer to count than to run. */
+/** The calls of a queue are counted when new calls come; counting more than this would take too long. */
 const MOST_QUEUED = 1_000_000;
 
 /**
@@ -41,9 +41,9 @@ export const projectLimitsSchema = callLimitsSchema.extend({
   delegated_turns: delegatedTurns,
 });
 
-/** Their rows and cards are some gigabytes. */
+/** The rows and cards of so many open calls take some gigabytes. */
 const MOST_OPEN_CALLS = 10_000_000;
-/** Fewer would leave a project no share. */
+/** With fewer places the least share of a project, 1 in 200, would be a handful of calls. */
 const LEAST_OPEN_CALLS = 1_000;
 
 /** As the configuration file has them: of its project, and of the whole plane. */

@@ -145,7 +145,7 @@ const notStarted = ({ way }: Means): ToolplaneError =>
     `${way.place} did not answer before the wait was over; no turn was started`,
   );
 
-/** Longer than a server is away; a timer takes no number without end. */
+/** A start never waits for longer than this: a server is not away for so long, and a timer needs a bound. */
 const LONGEST_START_MS = 24 * 3_600_000;
 
 /** When the waits end: for the turn to start, and for it to be over. */

@@ -58,7 +58,7 @@ export interface ToolService {
 const CLAIM_WAIT_MS = 20_000;
 /** What a server hands out at once. */
 const MAX_PER_CLAIM = 256;
-/** Longer than most calls, shorter than the time after which supervisors kill a process. */
+/** Longer than most calls take. Docker kills a container after the same time, systemd and Kubernetes later. */
 const DRAIN_MS = 10_000;
 /** For the last results of calls that were told to stop. */
 const LAST_WORDS_MS = 5_000;

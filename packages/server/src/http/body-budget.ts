@@ -18,7 +18,7 @@ export interface BodyLimits {
   readonly arriving?: OpenLimits | undefined;
 }
 
-/** Two of the largest results at once; a service with more of them gets `rate_limited`. */
+/** Eight bodies of the largest size (16 MiB) at once; a token with more of them gets `rate_limited`. */
 const BODY_LIMITS: BodyLimits = { perToken: 128 * 1024 * 1024, inAll: 384 * 1024 * 1024 };
 
 /** Long answers whose readers have not taken them: some pages of a list, or four of the largest. */

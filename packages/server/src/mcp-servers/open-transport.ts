@@ -20,7 +20,7 @@ export interface McpMeans {
   readonly random: Random;
 }
 
-/** A stream may be silent while a tool works: as long as a run may take. */
+/** A request may take as long as a run, seven days. While a tool works, its stream may be silent for a day. */
 const LIMITS = { totalMs: 7 * 86_400_000, idleMs: 86_400_000 } as const;
 const REDIRECTS = 3;
 

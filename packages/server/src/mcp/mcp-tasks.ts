@@ -24,7 +24,7 @@ import { type DetailedTask, planDetailedTask } from "./plan-task.ts";
 const MAX_ROUNDS = 64;
 
 const ANSWER_TYPE = "tool.answer";
-/** No key of a question: keys are shorter than this word is likely to be used for. */
+/** Stored beside the answers, under a key that no question is likely to have: the person gave the task up. */
 const GIVE_UP = "task/give-up";
 
 interface TaskView {

@@ -53,7 +53,7 @@ export interface ScriptedPlane {
   seen(): SeenByPlane;
 }
 
-/** As in the real plane: long enough that a service does not lose one by accident. */
+/** Twice the real plane's default, so that a service on a busy machine does not lose a lease by accident. */
 const LEASE_MS = 30_000;
 
 /** Cards read by their own id come without `__type__`; only the service route shows it. */
