@@ -20,17 +20,17 @@ import type { PlannedCall } from "./plan-call.ts";
 import { type LeasedCall, leasedCall } from "./take-calls.ts";
 
 export type PlacedCall = Pick<PlannedCall, "row" | "free" | "dropped"> & {
-  /** Its caller brought no trace. */
+  /** True when the caller brought no trace. */
   readonly beginsTrace?: boolean | undefined;
 };
 
-/** Calls that are about to be written. One of `tell` and `drop` is called. */
+/** Calls that are about to be written. The writer calls `tell` or `drop`, once. */
 export interface Placement {
-  /** As they are to be written, in the order given. */
+  /** The rows as they are to be written, in the order given. */
   readonly rows: readonly DispatchRow[];
   /** After the commit: observers are told, and services get their calls. */
   tell(written: readonly (DispatchedRow | undefined)[]): Promise<void>;
-  /** They were not written; or it is not known. */
+  /** Gives the places back, because the calls were not written, or because this is not known. */
   drop(isUnknown: boolean): void;
 }
 
@@ -38,7 +38,7 @@ export interface CallPlaces {
   /** Before `place`, outside of a transaction: resolves when no service that stands here reads the queue of these targets. */
   calm(rows: readonly Pick<DispatchRow, "projectId" | "target">[]): Promise<void>;
   place(calls: readonly PlacedCall[]): Placement;
-  /** After the commit: these stand in the queue; limits hold some of them. */
+  /** After the commit: rings the bells for calls that stand in the queue. `isLimited`: limits hold some of them. */
   ring(queued: readonly DispatchRow[], isLimited: boolean): void;
 }
 

@@ -48,7 +48,7 @@ export interface Calls {
   call(request: CallRequest, waitMs: number, signal?: AbortSignal): Promise<CallAnswer>;
   /** Leases what is queued for a target, now or within `waitMs`. */
   claim(request: ClaimRequest, waitMs?: number, signal?: AbortSignal): Promise<readonly LeasedCall[]>;
-  /** The same for a service of every project, such as the bundled tools. */
+  /** Like `claim`, for a service of every project, such as the bundled tools. */
   claimAcross(request: ClaimAcrossRequest, waitMs?: number, signal?: AbortSignal): Promise<readonly LeasedCall[]>;
   lease(request: LeaseRequest): Promise<LeasedCall>;
   heartbeat(held: Held): Promise<Beat>;
@@ -66,11 +66,11 @@ export interface Calls {
   pin(key: CallKey): Promise<string | undefined>;
   /** Whether a service that names these definitions may run calls that are pinned to this one. */
   mayRun(projectId: string, definitions: readonly string[] | undefined, pin: string): Promise<boolean>;
-  /** Whose hands it was in, the first lease first. */
+  /** The leases of the call, in order. */
   leases(view: CallView): Promise<readonly CallLease[]>;
-  /** How many calls of its target run, and how many start before it as the queue stands; undefined when it has ended. */
+  /** How many calls of the target run, and how many start before this call as the queue stands; undefined when the call has ended. */
   queuePlace(key: CallKey): Promise<QueuePlace | undefined>;
-  /** Its command, while the command has not left for the bus beside the database. */
+  /** The command of the call, while it has not left for the bus beside the database. */
   waitingCommand(view: CallView): Promise<WaitingCommand | undefined>;
   /** The limit that holds a queued call back now; undefined when none does. */
   heldBack(key: CallKey): Promise<HeldBack | undefined>;
@@ -224,7 +224,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
       const { projectId, target, holder, definitions } = request;
       if (target !== undefined) seen.saw(projectId, target, holder, { definitions })(false);
       const leased = await leases.lease.submit(request);
-      // Its command came over a bus, so this is the first request of this service.
+      // The command of the call came over a bus, so this may be the first request of this service.
       if (target === undefined) seen.saw(projectId, leased.facts.target, holder, { definitions })(false);
       return leased;
     },

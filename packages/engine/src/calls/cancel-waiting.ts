@@ -17,7 +17,7 @@ export interface CancelWaiting {
   readonly target?: string | undefined;
   readonly agentId?: string | undefined;
   readonly limit?: number | undefined;
-  /** Of the page before. */
+  /** The `nextCursor` of the page before. */
   readonly cursor?: string | undefined;
   readonly reason?: string | undefined;
   readonly by?: string | undefined;

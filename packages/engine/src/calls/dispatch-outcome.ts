@@ -25,13 +25,13 @@ export interface Pending {
   free: boolean;
   /** Arguments whose values from the caller the definition replaces. */
   dropped: readonly string[];
-  /** It stands in the queue now. */
+  /** The call stands in the queue now. */
   queued: boolean;
-  /** Limits hold it: it waits for a gate. */
+  /** A limit holds the call, so it waits at a gate. */
   limited: boolean;
-  /** The limits of its project let it in; it is not counted again when it is planned again. */
+  /** The limits of the project let the call in. It is not counted again when it is planned again. */
   admitted: boolean;
-  /** This flush wrote it. */
+  /** This flush wrote the call. */
   made: boolean;
 }
 

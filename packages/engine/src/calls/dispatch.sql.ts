@@ -18,9 +18,9 @@ export interface DispatchedRow {
   readonly ord: number;
   readonly ready: boolean;
   readonly inserted: boolean;
-  /** It was written as leased to the service it was matched with. */
+  /** The call was written as leased to the service that waited for it. */
   readonly leased: boolean;
-  /** Limits hold it: it waits for a gate. */
+  /** A limit holds the call, so it waits at a gate. */
   readonly gated: boolean;
   readonly made_at: Date;
 }

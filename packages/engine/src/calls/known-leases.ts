@@ -25,7 +25,7 @@ export interface KnownLeasesDeps {
   readonly read: (key: CallKey) => Promise<CallView>;
 }
 
-// Some hundred bytes each.
+// An entry takes some hundred bytes.
 const MAX_REMEMBERED = 4_096;
 
 const notHeld = ({ toolCallId }: CallKey, leaseId: string | undefined): ToolplaneError =>
@@ -36,7 +36,7 @@ const notHeld = ({ toolCallId }: CallKey, leaseId: string | undefined): Toolplan
       : `this is not the lease call ${toolCallId} is run under; stop working on it`,
   );
 
-/** Of a plain service's call it is remembered for a moment that it can run. */
+/** A plain service takes no lease. That its call may run is remembered for a moment, under this id. */
 const NO_LEASE = "";
 const PLAIN_MEMORY_MS = 1_000;
 

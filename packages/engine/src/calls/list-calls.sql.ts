@@ -4,7 +4,7 @@
 
 import type { Statement } from "../sql/database.ts";
 
-/** Behind every id. */
+/** Without $2, a text that sorts behind every id. */
 const BEFORE = "coalesce($2::text, chr(1114111))";
 const FROM = "coalesce($4::text, '')";
 
@@ -55,7 +55,7 @@ export const LIST_OF_TOOL = list("of-tool", "tool_name");
 export const LIST_OF_AGENT = list("of-agent", "agent_id", " and p.agent_id <> 'sys.api'");
 export const LIST_OF_ERROR = list("of-error", "error_code", " and p.error_code is not null");
 
-// Of each tool that serves the target the newest calls, and of these the newest: a target has few tools.
+// Reads the newest calls of each tool of the target, and of these the newest: a target has few tools.
 /** Calls of the tools that are registered for the target. */
 export const LIST_OF_TARGET: Statement = {
   name: "calls.list-of-target",

@@ -23,7 +23,7 @@ export interface CallFilter {
   readonly status?: string | undefined;
   readonly toolName?: string | undefined;
   readonly agentId?: string | undefined;
-  /** Of the tools that are registered for this target. */
+  /** Calls of the tools that are registered for this target. */
   readonly target?: string | undefined;
   readonly errorCode?: string | undefined;
   /** With `toolName` and `agentId` alone: the one call that has this key. */
@@ -35,7 +35,7 @@ export interface CallFilter {
   readonly untilMs?: number | undefined;
 }
 
-/** W3C's form; no call has a trace of another. */
+/** A trace id in W3C's form. Calls have no other. */
 export const isTraceId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 
 const MAX_PAGE = 500;

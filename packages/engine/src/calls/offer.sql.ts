@@ -13,7 +13,7 @@ export const offeredAt = (time: string): string => `case when ${IS_PAUSED} then 
 /** Null, or when to check whether the resume was missed: a resume that raced with the statement did not see the call. */
 export const RECHECK_PAUSED = `case when ${IS_PAUSED} then now() + interval '5 seconds' end`;
 
-/** When its caller wanted it; its time in the queue counts from then. */
+/** The time for which the caller wanted the call. Its time in the queue counts from then. */
 export const WANTED_AT = "c.queue_deadline - make_interval(secs => c.queue_timeout_seconds)";
 
 // A scalar subquery with a limit, for the same reason. Looked for only where nothing else has refused.
@@ -23,12 +23,12 @@ const SESSION_IS_FREE = `(c.session is null or (select 1 from state.live_calls r
 /** A limited call of a service that never leases: its command is sent where its gate lets it pass, and nowhere else. */
 export const isHeld = (call: string): string => `(${call}.plain and ${call}.gate is not null)`;
 
-/** Its command was sent, and is not sent again: a service that never leases may have begun before the tool was paused. */
+/** The command of a call of a plain service was sent, and is not sent again: the service may have begun before the tool was paused. */
 const PLAIN_WAS_SENT = "(c.plain and c.publishes > 0)";
 
 /**
- * Whether a call comes to a gate that is new. A command that was sent before cannot be held back: its call takes a slot if it can be
- * running, and else stays outside: its time has not come, it has no deadline of a run, or it shares a session, of which one call runs.
+ * Whether a call gets a gate that is new. A command that was sent before cannot be held back, so its call takes a slot if it may be running.
+ * Otherwise the call stays without a gate: its time has not come, its run has no deadline, or it has a session, of which only one call runs.
  */
 export const COMES_TO_GATE = `(c.status <> 'queued' or not ${PLAIN_WAS_SENT}
   or (c.session is null and c.run_deadline is not null and ${WANTED_AT} <= now()))`;
@@ -38,7 +38,7 @@ export const PASS_SENT = `status = case when c.status = 'queued' and ${PLAIN_WAS
        started_at = case when c.status = 'queued' and ${PLAIN_WAS_SENT} then now() else c.started_at end,
        run_deadline = case when c.plain and c.publishes = 0 and c.status = 'queued' then null else c.run_deadline end`;
 
-/** The same as an event, by the statement that reads such calls into `found`: columns of state.live_calls, and an `ord`. */
+/** The events of calls that `PASS_SENT` makes running. `found` holds them: columns of state.live_calls, and an `ord`. */
 export const TELL_PASSED_SENT = tellOf(`found c where c.status = 'queued' and ${PLAIN_WAS_SENT}`, "c", [TOLD_SENT]);
 
 /**

@@ -57,7 +57,7 @@ export interface Settlement {
   readonly facts: CallFacts;
   readonly mode: SettleMode;
   readonly leaseId: string | null;
-  /** It becomes a dead letter as well. */
+  /** The call becomes a dead letter as well. */
   readonly dead?: boolean | undefined;
   /** The actor recorded as having settled the call, and the author of a card made here. */
   readonly actorId: string;

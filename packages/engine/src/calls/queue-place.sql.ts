@@ -40,9 +40,9 @@ select o.target, o.lane, o.available_at::text as available_at, o.session, o.pin,
 };
 
 export interface BeforeRow {
-  /** Of its own lane, session or pin. */
+  /** How many calls of its own lane, session or pin come before it. */
   readonly before: number;
-  /** Of the other lanes. */
+  /** How many calls of the other lanes come before it. */
   readonly others: number;
 }
 

@@ -28,7 +28,7 @@ export interface SettledCallRow extends FactRow {
   readonly card_body: string | null;
 }
 
-/** Hundreds may wait for one call, and each gets a copy: a larger result is read when its reader has room for it. */
+/** Hundreds of callers may wait for one call, and each gets a copy. A larger result is read when its reader has room for it. */
 export const MAX_TOLD_BYTES = 64 * 1024;
 
 /** Which of these calls have settled, and how: what waiting callers ask after a doorbell. */
@@ -52,7 +52,7 @@ export const READ_PIN: Statement = {
   text: "select pin from state.live_calls where project_id = $1 and tool_call_id = $2",
 };
 
-/** Of live calls that are pinned. */
+/** The pins of these calls, of those that are live and pinned. */
 export const READ_PINS: Statement = {
   name: "calls.read-pins",
   text: `

@@ -71,7 +71,7 @@ export const createRetries = (deps: RetriesDeps): Retries => {
       }
       if (retried.length === 0) return at;
       deps.doorbell.ring("events", "here");
-      // Its session is free, or its slot.
+      // The session of such a call is free now, or its slot.
       deps.doorbell.ring("sessions");
       if (deps.republishSeconds !== null) deps.doorbell.ring("messages");
       await deps.breakers.record(

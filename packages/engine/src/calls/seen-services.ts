@@ -14,18 +14,18 @@ export interface SeenService {
   readonly lastSeenMs: number;
   /** The definitions it says it runs; undefined when it says nothing. */
   readonly definitions?: readonly string[] | undefined;
-  /** It is given only calls that may run again (handover.ts, HO5). */
+  /** The service gets only calls that may run again (handover.ts, HO5). */
   readonly safeOnly?: boolean | undefined;
 }
 
 export type SaidOfService = Pick<SeenService, "definitions" | "safeOnly">;
 
 export interface SeenServices {
-  /** It asks; returned is the end of that, with or without the service having gone away meanwhile. */
+  /** A service asks for work. The function that is returned ends the request; `gone`: the service went away meanwhile. */
   saw(projectId: string, target: string, holder: string, said?: SaidOfService | undefined): (gone: boolean) => void;
   /** Services that asked within the last minute: a long poll comes back at least that often. */
   list(projectId: string, target?: string): readonly SeenService[];
-  /** Services that asked within the last hour and do so no more. */
+  /** Services that asked within the last hour and no longer ask. */
   gone(projectId: string): readonly SeenService[];
 }
 
@@ -37,10 +37,10 @@ const MAX_SEEN = 10_000;
 /** A thousand services with twenty definitions each take two megabytes. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_PROJECT_BYTES = MAX_BYTES / 4;
-/** Of an entry, and of each text in it. */
+/** About what an entry takes, and each text in it. */
 const ENTRY_BYTES = 300;
 const TEXT_BYTES = 32;
-/** For how long, and of how many, a person is told that they are gone. */
+/** For how long services that are gone are listed, and how many of them. */
 const GONE_MS = 3_600_000;
 const MAX_GONE = 1_000;
 
@@ -72,12 +72,12 @@ export const createSeenServices = (now: () => number, log: Log = silentLog): See
     if (known !== undefined && seen.delete(key)) count(known.projectId, -known.bytes);
     return known;
   };
-  /** Of one that is gone, what it ran does not matter. */
+  /** Moves a service to those that are gone. The definitions that it ran are dropped. */
   const leave = (key: string, service: Seen): void => {
     forget(key);
     gone.set(key, { ...service, definitions: undefined });
   };
-  /** The longest unseen comes first. */
+  /** Forgets services of the project, those that were not seen for the longest time first. */
   const makeRoom = (projectId: string): void => {
     for (const [key, service] of seen) {
       if ((bytesByProject.get(projectId) ?? 0) <= MAX_PROJECT_BYTES) break;

@@ -47,7 +47,7 @@ const RESULT = {
   cardBody: textOrNull(),
   agentTurnId: text(),
   stepId: text(),
-  /** It becomes a dead letter as well. */
+  /** The call becomes a dead letter as well. */
   dead: given<boolean>("boolean"),
 } as const;
 
@@ -148,7 +148,7 @@ select i.ord::int as ord, i.ord in (select ord from won) as won, i.ord in (selec
  order by i.ord`;
 
 const SETTLE_DIRECT: Statement = { name: "calls.settle-direct", text: settleDirect("") };
-/** The same for calls that another party ends: a service may still run them. */
+/** Settles calls that another party ends. A service may still run them, so their slots are kept. */
 const END_DIRECT: Statement = { name: "calls.end-direct", text: settleDirect(`${KEEP_SLOTS},`) };
 
 // The delete returns all that the inserts need, and the answer asks by hashed subplans: no CTE is joined with another,

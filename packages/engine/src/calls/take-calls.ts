@@ -51,7 +51,7 @@ export interface TakeDeps {
   readonly remember: (leased: LeasedCall) => void;
   /** The calls of these leases were never handed to a service. */
   readonly giveBack: (leaseIds: readonly string[]) => void;
-  /** The same of one call of a claim. */
+  /** Like `giveBack`, for one call of a claim. */
   readonly release: (held: CallKey & { readonly leaseId: string }) => void;
 }
 

@@ -61,7 +61,7 @@ export interface PlaneShare {
   readonly open: number;
   /** From this many open calls on, new calls of the project are refused. */
   readonly share: number;
-  /** Of the whole plane, for all projects. */
+  /** The places of the whole plane, for all projects together. */
   readonly places: number;
 }
 

@@ -14,7 +14,7 @@ const gates = inputOf({
 
 export type GateKey = RowIn<typeof gates>;
 
-/** Rows to lock. A project that was deleted meanwhile has none. */
+/** Makes the rows that are locked next. A project that was deleted meanwhile gets none. */
 export const MAKE_BREAKERS: Statement = {
   name: "gates.make-breakers",
   text: `
@@ -68,7 +68,7 @@ select ${COLUMNS}
 
 export const bindGates = gates.bind;
 
-/** Their targets have no breakers, or had none until now: what was counted for an earlier one is gone. $1 project. */
+/** Drops the counts of a project's targets, when `target_breaker` was set or taken away. $1 project. */
 export const FORGET_TARGETS: Statement = {
   name: "gates.forget-targets",
   text: `
@@ -84,7 +84,7 @@ delete from state.gates g using known k where g.project_id = any (array[k.projec
 const limited = inputOf({
   toolName: given<string>("text"),
   limits: given<string | null>("text"),
-  /** In which the bucket of its rate fills. */
+  /** The time in which an empty bucket of the rate fills. */
   fillSeconds: given<number | null>("double precision"),
 });
 
@@ -95,7 +95,7 @@ export interface KeptRow {
   readonly rate: boolean;
 }
 
-/** Before tools get these limits: those that have a gate, and whether its breaker and its rate stay or are others. $next: project. */
+/** Read before tools get new limits: which of them have a gate, and whether the breaker and the rate of the gate stay. $next: project. */
 export const READ_KEPT: Statement = {
   name: "gates.read-kept",
   text: `
@@ -122,9 +122,9 @@ const kept = setInput<KeptRow>([
 ]);
 
 /**
- * A breaker or a rate that is gone, or is new, begins anew. One that only changes goes on, and nothing waits for the tokens of the rate
- * before. In key order, and after the rows of calls: the order in which all statements lock them. Under the lock of the project's gates: a
- * claim that has read a bucket would write over it. $next: project.
+ * Clears the state of breakers and rates that were taken away or are new. One that only changes keeps its state, and no call waits for tokens of the
+ * rate before. The rows are locked in key order, after the rows of calls, as in all statements. The caller holds the lock of the project's gates:
+ * otherwise a claim that has read a bucket would write over it. $next: project.
  */
 export const FORGET_LIMITS: Statement = {
   name: "gates.forget-limits",

@@ -41,7 +41,7 @@ export interface AskedRun {
 }
 
 export interface Breakers {
-  /** Why each of these new calls is refused; undefined: it is not. */
+  /** Why each of these new calls is refused; undefined for a call that is let in. */
   refusals(asked: readonly AskedRun[]): Promise<readonly (ToolplaneError | undefined)[]>;
   record(runs: readonly EndedRun[]): Promise<void>;
 }
@@ -64,7 +64,7 @@ const sumOf = (runs: readonly RunCounts[]): RunCounts => ({
   failures: runs.reduce((sum, { failures }) => sum + failures, 0),
 });
 
-/** Its time is over, and it waits for the end of a trial. */
+/** The breaker's time is over, and the end of a trial decides. */
 const isHalfOpen = (row: BreakerRow): row is BreakerRow & { readonly open_until_ms: number } =>
   row.open_until_ms !== null && row.open_until_ms <= row.now_ms;
 

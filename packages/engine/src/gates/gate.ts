@@ -28,19 +28,19 @@ export interface GateState {
   readonly gate: string;
   readonly limits: GateLimits;
   /**
-   * Calls under a lease, or sent to a service that never leases, and runs whose call has ended; of the project's gate: of all its gates; of a
-   * target's gate none are counted.
+   * How many calls hold a slot: those under a lease, those sent to a service that never leases, and runs whose call has ended. The gate of the
+   * project counts those of all its gates. The gate of a target counts none.
    */
   readonly running: number;
-  /** When the slots of the runs among them whose call has ended are free at the latest, the first first (lingering-runs.ts). */
+  /** For the runs whose call has ended: when their slots are free at the latest, in order (lingering-runs.ts). */
   readonly lingersUntilMs: readonly number[];
-  /** Of those of the tool or the target, the ones that began after the time of its breaker was over. */
+  /** How many runs of the tool or target began after the time of its breaker was over. */
   readonly trials: number;
   /** When the bucket of the rate is full again; null when it is full. */
   readonly fullAtMs: number | null;
   /** The lane that was served last. */
   readonly lastLane: string;
-  /** Of the project's gate: the gate that was served last. */
+  /** For the gate of the project: which gate was served last. */
   readonly lastGate: string;
   /** The breaker opened then, and lets a call through for a trial from then on. */
   readonly openedAtMs: number | null;

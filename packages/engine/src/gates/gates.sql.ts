@@ -120,7 +120,7 @@ named as materialized (
    where (select p.limits -> 'target_breaker' from resource.projects p where p.project_id = w.project_id) is not null
 )`;
 
-/** Shown at once; a project with more limited tools shows the first. */
+/** How many limited tools of a project are listed; of more, the first. */
 const MOST_SHOWN = 500;
 
 /** Every gate of a project: its own, those of its limited tools, and of its targets those whose breaker has counted. $1 project. */
@@ -156,7 +156,7 @@ select q.gate, q.target, count(*)::int as waiting
  group by q.gate, q.target`,
 };
 
-/** Of one target, read together; more limited tools than a claim could take calls of. */
+/** How many gates of one target a look reads: as many as a claim can take calls. */
 export const MOST_GATES = 256;
 
 const places = inputOf({
@@ -205,7 +205,7 @@ waiting as materialized (
 ),${NAMED}${STATE}`,
 };
 
-/** Not while a call of its session runs, and not before the calls of its session that came before it. */
+/** A call of a session waits while another call of the session runs, and until the earlier calls of the session have passed. */
 const SESSION_ALLOWS = `(q.session is null or ((
   select 1 from state.live_calls r
    where r.project_id = q.project_id and r.session = q.session and r.status = 'running' and r.session is not null limit 1) is null and (
@@ -252,7 +252,7 @@ const lanesFrom = (name: string, first: string): string => `
 const LANE_IS_DUE = `k.lane is not null and (select 1 from state.live_calls
        where ${IN_LINE} and lane = k.lane and available_at <= now() order by available_at limit 1) is not null`;
 
-/** What could pass these gates: of each lane the first `most` calls, and of up to twice as many lanes, those behind `after_lane` first. */
+/** The calls that could pass these gates: the first `most` calls of each lane, of up to twice as many lanes, beginning after `after_lane`. */
 export const READ_WAITING_CALLS: Statement = {
   name: "gates.read-waiting-calls",
   text: `
@@ -283,7 +283,7 @@ const named = inputOf({
   pins: given<string>("text"),
 });
 
-/** The same for named calls: their commands came over a bus. */
+/** What could pass the gates of calls that services ask for by their ids, because their commands came over a bus. */
 export const READ_NAMED_CALLS: Statement = {
   name: "gates.read-named-calls",
   text: `

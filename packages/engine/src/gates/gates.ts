@@ -93,7 +93,7 @@ const MAX_TOLD = 10_000;
 
 /** More targets than one process serves. */
 const MAX_REMEMBERED = 1_024;
-/** Of one target in one transaction. */
+/** How many commands of one target are sent in one transaction. */
 const MOST_SENT = 256;
 
 /** A request for calls that wait at a target. */

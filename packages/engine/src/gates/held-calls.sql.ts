@@ -10,7 +10,7 @@ import { setInput } from "../sql/input.sql.ts";
 /** Spelt as the condition of the index. */
 const IS_HELD = "plain and gate is not null and status = 'queued'";
 
-/** Of one look; the next look begins behind them. */
+/** How many places one look reads; the next look begins behind them. */
 export const MOST_PLACES = 256;
 
 export interface HeldPlaceRow {
@@ -18,7 +18,7 @@ export interface HeldPlaceRow {
   readonly target: string;
 }
 
-/** Where such calls wait; one look at the index for each place. $1 and $2: behind this project and target. */
+/** The targets where such calls wait, by one look at the index for each. $1 and $2: behind this project and target. */
 export const READ_HELD_PLACES: Statement = {
   name: "gates.read-held-places",
   text: `

@@ -12,22 +12,22 @@ import { planRoom } from "./plan-room.ts";
 type OwnLimits = Pick<ProjectLimits, "concurrency" | "rate" | "queue" | "target_breaker">;
 
 export interface LimitState {
-  /** Undefined: the limit is the project's own, or a target's. */
+  /** Undefined when the limit belongs to the project or to a target. */
   readonly toolName: string | undefined;
-  /** Of the breaker of a target; undefined otherwise. */
+  /** The target, when the limit is the breaker of one. */
   readonly target: string | undefined;
   readonly limits: GateLimits | OwnLimits;
-  /** Of a target: the trials. Of a project with `concurrency`: what holds a slot. */
+  /** The calls that run. For a target only its trials; for a project with `concurrency` the calls that hold a slot. */
   readonly running: number;
-  /** Of those that hold a slot, the runs whose call has ended while its service runs it. */
+  /** How many of them are runs whose call has ended while its service runs it. */
   readonly lingering: number;
-  /** Of a project: what counts in its `queue`. */
+  /** The calls that wait; for a project those that count in its `queue`. */
   readonly waiting: number;
   /** What would hold a call back now; undefined when there is room. */
   readonly heldBy: GateBlock | undefined;
-  /** When time alone lets the next call pass. */
+  /** When the next call may pass, if time alone decides that. */
   readonly nextAt: Date | undefined;
-  /** The breaker is open since then. */
+  /** Since when the breaker is open. */
   readonly openedAt: Date | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface LimitReads {
   openCalls(projectId: string): Promise<PlaneShare>;
 }
 
-/** Beyond it a number means "at least". */
+/** Counting stops here; such a number means "at least". */
 const MAX_COUNTED = 100_000;
 
 const sumOf = (counts: readonly WaitingCountRow[]): number => counts.reduce((sum, { waiting }) => sum + waiting, 0);
@@ -57,7 +57,7 @@ const planLimitState = (state: GateState, waiting: number): LimitState => {
     lingering: target === undefined ? state.lingersUntilMs.length : 0,
     waiting,
     heldBy: isHeld ? blockedBy : undefined,
-    // A slot has no time: a heartbeat moves the end of the lease that holds it.
+    // For a slot no time is known: a heartbeat moves the end of the lease that holds it.
     nextAt: isHeld && nextMs !== undefined && blockedBy !== "concurrency" ? new Date(state.nowMs + nextMs) : undefined,
     openedAt: isOpen && state.openedAtMs !== null ? new Date(state.openedAtMs) : undefined,
   };
@@ -73,7 +73,7 @@ const planOwnLimits = ({ limits }: ProjectLimitsRow): OwnLimits => {
 const isLimited = (limits: object): boolean => Object.keys(limits).length > 0;
 
 export const createLimitReads = (db: Queryer, openCalls: LimitReads["openCalls"]): LimitReads => {
-  /** Its gate knows only `concurrency`, and counts only calls that pass a gate. */
+  /** The project's gate has only `concurrency` and counts only calls that pass a gate, so the rest is read here. */
   const readOwn = async (state: GateState): Promise<readonly LimitState[]> => {
     const { projectId } = state;
     const [row] = await db.query<ProjectLimitsRow>(READ_PROJECT_LIMITS, [projectId]);

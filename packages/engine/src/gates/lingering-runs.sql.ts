@@ -3,14 +3,14 @@
 import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
-/** A row that is this old is of no use: a heartbeat would have come. */
+/** How long a row is kept after its slot is free: by then a service that lives has sent a heartbeat. */
 const KEPT = "interval '1 minute'";
-/** Of one statement. */
+/** How many old rows one statement deletes. */
 const MOST_SWEPT = 100;
 
 /**
- * Common tables of a statement that has the calls that are settled in `won`. A call whose result was written before has run to its end, and
- * the holder of a lease reports when it has.
+ * Common tables of a statement whose table `won` holds the calls that it settles. No slot is kept for a report, or when a result card was written
+ * before: then the tool has run to its end.
  */
 export const KEEP_SLOTS = `
 lingering as (
@@ -30,7 +30,7 @@ swept as (
         for update skip locked)
 )`;
 
-/** When the slots are free that are held in this way, at the gate `n`; of the project's gate, those of all its gates. */
+/** When the slots of such runs at the gate `n` are free. The gate of the project has those of all its gates. */
 export const LINGERS_UNTIL = `
   select coalesce(array_agg((extract(epoch from l.held_until) * 1000)::float8 order by l.held_until), '{}') as until_ms
     from state.lingering_runs l

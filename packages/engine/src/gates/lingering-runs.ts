@@ -9,9 +9,9 @@ import type { Ground } from "../ports/ground.ts";
 import { bindLingering, FREE_SLOTS, KEEP_LINGERING, type LingeringRow } from "./lingering-runs.sql.ts";
 
 export interface LingeringRuns {
-  /** Their services say that these runs are over. Runs that hold no slot change nothing. */
+  /** Frees the slots of runs whose services say that they are over. Runs that hold no slot are ignored. */
   over(runs: readonly LingeringRow[]): Promise<void>;
-  /** Their services have these runs and were told that the calls have ended. */
+  /** Keeps the slots of runs whose services still have them and were told that the calls have ended (LR3). */
   beaten(runs: readonly LingeringRow[], leaseSeconds: number): Promise<void>;
 }
 

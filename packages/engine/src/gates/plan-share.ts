@@ -6,7 +6,7 @@
 
 export interface OpenCalls {
   readonly open: number;
-  /** Of the projects that have at least their floor; the others have fewer. */
+  /** The open calls of each project that has at least the floor; all other projects have fewer. */
   readonly byProject: ReadonlyMap<string, number>;
 }
 
@@ -18,7 +18,7 @@ const FLOORS_OF_PLANE = 200;
 /** What a project may have at least. */
 export const floorOf = (places: number): number => Math.ceil(places / FLOORS_OF_PLANE);
 
-/** Beyond it no project is let in. */
+/** From this many open calls on, the new calls of every project are refused. */
 export const ceilingOf = (places: number): number => 2 * places;
 
 /** How many open calls each project may have now; one that has as many is refused. Pure. */

@@ -11,10 +11,10 @@ const limits = inputOf({
 
 export type QueueLimit = RowIn<typeof limits>;
 
-/** It waits for nothing but a service: neither for its time nor for a person. */
+/** The call waits only for a service, not for its time or a person. */
 export const IS_READY = "status = 'queued' and available_at <= now()";
 
-/** Held until the transaction ends. $1 projects, in the order in which all transactions take them. */
+/** Takes the locks of these queues; the transaction holds them until it ends. $1 projects, in the order in which all transactions take them. */
 export const LOCK_QUEUES: Statement = {
   name: "gates.lock-queues",
   text: `

@@ -45,7 +45,7 @@ export interface DueCall {
   readonly ageSeconds: number;
   /** Its end was put off once already, to let its service speak. */
   readonly putOff: boolean;
-  /** Its tool was paused. */
+  /** The tool was paused when the call was offered, so the call waits outside the queue. */
   readonly outOfQueue: boolean;
   readonly toolActive: boolean;
 }
@@ -146,7 +146,7 @@ const expireRunning = (call: DueCall, policy: ExpiryPolicy): Expiry => {
   };
 };
 
-/** It was started before this process looked, and its service may not have been able to speak since. */
+/** The call was started before this process looked, and its service may not have been able to speak since. */
 const isUnheard = (call: DueCall, watchedSeconds: number): boolean =>
   (call.leaseOver || call.runOver) && !call.putOff && call.ageSeconds > watchedSeconds;
 

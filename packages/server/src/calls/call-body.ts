@@ -33,7 +33,7 @@ export const batchItemBody = z.union([
   z.strictObject({ ...answerFields, result_omitted: z.literal(true).optional() }),
   refusedItem,
 ]);
-/** The same as a line of a stream. */
+/** An item of a batch as a line of a stream. */
 export const batchLineBody = z.union([
   z.strictObject({ index: z.int(), ...answerFields }),
   refusedItem.extend({ index: z.int() }),

@@ -30,7 +30,7 @@ export const callRequestBody = z.strictObject({
   idempotency_key: z.string().min(1).max(255).optional(),
   wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional(),
   not_before: z.iso.datetime({ offset: true }).optional(),
-  /** Told when the call is over, or of the events it names. */
+  /** The receiver that is told when the call is over, or of the events that it names. */
   webhook: z
     .strictObject({
       url: z.string().min(1).max(2_048),

@@ -10,6 +10,6 @@ export const actorOf = ({ token, actorId }: Caller): Actor => ({
   actor: token.label || actorId,
 });
 
-/** The same for work that agents change too: only a person's change counts as an administrative act. */
+/** Like `actorOf`, for work that agents change too. Undefined for an agent: only a person's change counts as an administrative act. */
 export const personOf = (caller: Caller): Actor | undefined =>
   caller.token.role === "agent" ? undefined : actorOf(caller);

@@ -9,7 +9,7 @@ import type { RequestFailure } from "./failure-log.ts";
 export interface ProblemOptions {
   /** Called for errors that are the server's fault. */
   readonly tell?: ((failure: RequestFailure) => void) | undefined;
-  /** In place of the code's own. */
+  /** Used instead of the status of the error's code. */
   readonly status?: ContentfulStatusCode | undefined;
 }
 
