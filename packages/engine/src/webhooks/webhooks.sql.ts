@@ -106,7 +106,7 @@ delete from state.webhook_readers r
  where (${IS_OPEN}) = false`,
 };
 
-/** Webhooks of calls that have ended a month ago or longer; with them go their deliveries. */
+/** Deletes webhooks of calls that were made more than a month ago, if the call has ended. Their deliveries are deleted with them. */
 export const DROP_OLD_OF_CALLS: Statement = {
   name: "webhooks.drop-old-of-calls",
   text: `

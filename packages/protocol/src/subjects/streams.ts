@@ -14,7 +14,7 @@ export interface StreamPlan {
   readonly maxAgeSeconds: number;
 }
 
-/** A command that was not taken within a day is settled by its queue deadline anyway. */
+/** The default time of a call in the queue. The command of a call that may wait for longer is published again from its row. */
 const COMMAND_AGE_SECONDS = 24 * 60 * 60;
 /** Observers may be away over a weekend. */
 const EVENT_AGE_SECONDS = 7 * 24 * 60 * 60;

@@ -1,5 +1,5 @@
-// Three attempts at one answer. A failure that may pass is tried again after 2 to 10 seconds, doubled each time, or after the
-// time the endpoint asks for; any other failure is reported at once.
+// Three attempts at one answer. A failure that may pass is tried again after 2 seconds, then after 4, or after the time that the endpoint
+// asks for, if that is longer. Any other failure is reported at once.
 
 import { type Backoff, backoff, type ToolplaneError } from "@toolplane/protocol";
 import type { Clock } from "@toolplane/sdk";
