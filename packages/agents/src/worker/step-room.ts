@@ -1,6 +1,6 @@
 // Memory for long cards, shared by the steps of this process. A step that reads many waits here until there is room, so that a
 // hundred such turns at once take as much as a few.
-//   SM1. A step never fails for it: one that needs more than there is goes alone.
+//   SM1. No step fails for lack of room: a step that needs more than all of it runs alone.
 //   SM2. Small needs do not wait; how many of them there are is bounded by the steps that a worker runs at once.
 //   SM3. Projects take turns: a project with a hundred heavy steps delays the step of another by two of them.
 

@@ -281,7 +281,7 @@ export class HostProcess implements FeedView, JobPlace {
   }
 
   #drain(): void {
-    // Another call was stuck already, and this one may be the last that somebody waited for.
+    // Another call was stuck already, and this call may be the last one for which a caller waits.
     if (this.state === "draining") this.#checkDrained();
     if (this.state !== "ready") return;
     this.state = "draining";

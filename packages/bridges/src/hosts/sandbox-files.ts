@@ -4,7 +4,7 @@ import { opendirSync, realpathSync, statSync } from "node:fs";
 
 export interface SandboxEntry {
   readonly name: string;
-  /** Of the entry itself: a link is not followed. */
+  /** The kind of the entry itself; a link is not followed. */
   readonly kind: "directory" | "link" | "other";
 }
 

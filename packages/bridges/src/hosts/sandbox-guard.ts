@@ -36,7 +36,7 @@ const value = function (path) {
 defineProperty(pipes, "bind", { value, writable: false, configurable: false });
 syncBuiltinESMExports();`;
 
-/** Options for Node. `node:sqlite` opens any file of the user, so there is none; V8's flags are frozen, should the guard be passed. */
+/** Options for Node. `node:sqlite` is switched off, because it opens any file of the user. V8's flags are frozen too, in case a program gets around the guard. */
 export const GUARD_ARGS: readonly string[] = [
   "--no-experimental-sqlite",
   "--freeze-flags-after-init",

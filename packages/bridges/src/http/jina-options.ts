@@ -50,11 +50,11 @@ const olderOptions = z.looseObject({
 export interface JinaSettings {
   readonly mode: JinaMode;
   readonly host: string;
-  /** Without a slash at its end. */
+  /** Has no slash at its end. */
   readonly baseUrl: string;
-  /** Of the search. */
+  /** The path of the search. */
   readonly path: string;
-  /** Of the reader. */
+  /** The template of the reader's path. */
   readonly template: string;
   readonly method: string;
   readonly authEnv: string;

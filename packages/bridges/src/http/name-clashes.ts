@@ -67,7 +67,7 @@ const refuse = ({ argument }: NamedPart, name: string): Error =>
     `the argument ${argument.slice(0, MAX_SHOWN)} would send ${JSON.stringify(name.slice(0, MAX_SHOWN))}, the name of another parameter of the request, or of a part of one: leave it out`,
   );
 
-/** Of one place. Throws `bad_request` that names the argument and the name, never a value. */
+/** Checks the names of one place (query, header, form). Throws `bad_request` that names the argument and the name, never a value. */
 export const checkNames = (parts: readonly NamedPart[], credential?: string): void => {
   const chosen = parts.filter(({ isManaged }) => !isManaged);
   const spreads = chosen.some(({ name, written }) => written.some((one) => one !== name));

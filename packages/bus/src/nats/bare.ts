@@ -32,7 +32,7 @@ export interface BareNats {
   close(): Promise<void>;
 }
 
-/** Names as they stand; of several values the first. Headers that cannot be read are none. */
+/** The headers with their names unchanged, and the first of several values. Headers that cannot be read count as absent. */
 const headersIn = (message: Msg): { readonly headers: HeaderMap; readonly status: number | undefined } => {
   try {
     const { headers } = message;

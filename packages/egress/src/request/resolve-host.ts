@@ -1,5 +1,5 @@
-// How names become addresses. A name that no server answers for holds up nobody else: the system's resolver keeps one of the
-// process's four threads until it gives up, and with them the names and the files of every project.
+// How names become addresses. A name for which no server answers must not delay other work. The system's resolver would: it keeps
+// one of the process's four threads until it gives up, and all projects need these threads for names and files.
 //   RH1. The hosts file comes first, then DNS, which takes no thread. Only names that DNS does not have, and names of this machine
 //        or network, are left to the system's resolver: search domains and mDNS are known to it alone.
 //   RH2. The system's resolver has two threads at most, and one name has one of them. Both stay counted until it gives up.
@@ -17,7 +17,7 @@ export interface NameSources {
   /** The text of the hosts file. Where it cannot be read, the system's resolver still knows it. */
   readonly hosts: () => Promise<string>;
   readonly dns: (host: string, signal: AbortSignal) => Promise<readonly string[]>;
-  /** Cannot be stopped. */
+  /** The system's resolver; a lookup cannot be stopped. */
   readonly system: ResolveHost;
   readonly limitMs: number;
 }
@@ -77,7 +77,7 @@ const createSystemLine = (system: ResolveHost): NameSources["dns"] => {
   };
 };
 
-/** The work goes on for itself; whoever waits for it is told when the time is over. */
+/** Rejects when the signal aborts. The work itself goes on, because others may wait for it. */
 const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });

@@ -56,9 +56,9 @@ export interface TakeDeps {
 }
 
 export interface TakeCalls {
-  /** Runs the claim; if its answer is lost, asks what it took, and gives it back if that is not known. */
+  /** Runs the claim. If its answer is lost, asks which calls it took; if that fails too, gives them back. */
   take(claiming: () => Promise<readonly LeasedRow[]>, leaseIds: readonly string[]): Promise<readonly LeasedRow[]>;
-  /** The calls of each of so many requests. */
+  /** The calls of each request, for `count` requests. */
   deal(rows: readonly LeasedRow[], count: number): LeasedCall[][];
 }
 

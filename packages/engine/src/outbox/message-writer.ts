@@ -13,9 +13,9 @@ export interface MessageWriterOptions {
   readonly db: Queryer;
   readonly doorbell: Doorbell;
   readonly faults: Faults;
-  /** Throws for a message that is not carried here, though it is sound. */
+  /** Throws for a valid message that is not carried here. */
   readonly check?: ((message: BusMessage) => void) | undefined;
-  /** How many of a flush were new. */
+  /** Told how many messages of a flush were new. */
   readonly written?: ((count: number) => void) | undefined;
 }
 

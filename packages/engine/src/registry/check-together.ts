@@ -25,7 +25,7 @@ const unsafeCannotRetry = (): ToolplaneError =>
     { detail: { path: "$.options.retry_policy" } },
   );
 
-/** Nobody knows whether such an attempt did its work. */
+/** It is not known whether such an attempt did its work. */
 const unknownIsNotRetried = (): ToolplaneError =>
   new ToolplaneError(
     "bad_request",

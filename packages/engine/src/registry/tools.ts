@@ -87,9 +87,9 @@ export interface AcceptedTool extends RegisteredTool {
 }
 
 export interface Tools extends ToolOutlines {
-  /** Throws what is wrong with it. */
+  /** Registers a definition; throws what is wrong with it. */
   upsertTool(projectId: string, upload: unknown, options?: UpsertToolsOptions): Promise<ToolUpsertResult>;
-  /** Many at once; an outcome or an error for each. The good ones are registered. */
+  /** Registers many definitions at once: an outcome or an error for each. A bad one does not stop the others. */
   upsertTools(
     projectId: string,
     uploads: readonly unknown[],

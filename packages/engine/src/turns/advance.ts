@@ -132,7 +132,7 @@ export const createAdvance = (deps: AdvanceDeps): Coalescer<AdvanceRequest, Adva
       ? { claimId: request.claimId, claimSeconds: deps.claimSeconds, worker: request.workerId.slice(0, 200) }
       : undefined;
 
-  /** The work as it is taken: its step begins, if the caller names it, unless whoever held the work before has begun it. */
+  /** The work as it is taken. If the caller names its step, the step begins, unless an earlier holder of the work has begun it. */
   const begun = ({ request, begunSteps }: Case, ledger: Ledger, work: Work, means: LedgerMeans): Work => {
     const stepId = request.stepOf?.(work);
     if (stepId === undefined) return work;

@@ -12,7 +12,7 @@ import type { SpawnItem } from "./prepare-spawn.ts";
 import { bindKeptAgents, KEEP_AGENTS, type SpawnFacts } from "./spawn.sql.ts";
 import { agentKey, type HeadRow } from "./turn-row.ts";
 
-/** About 2 kB each. */
+/** An entry takes about 2 kB. */
 const MAX_AGENTS = 10_000;
 
 interface IdleHead {
@@ -22,16 +22,16 @@ interface IdleHead {
 }
 
 export interface RecalledAgents {
-  /** As a spawn would read them. */
+  /** The facts of each agent, as a spawn would read them. */
   readonly facts: readonly SpawnFacts[];
-  /** Checks all of it and holds the heads. */
+  /** The part of a transaction that checks these facts and holds the heads. */
   keep(): Part;
 }
 
 export interface KnownAgents {
-  /** What a spawn has read. */
+  /** Remembers what a spawn has read. */
   read(item: SpawnItem, facts: SpawnFacts): void;
-  /** After the commit that left it idle. Nothing is remembered without a version. */
+  /** Remembers a head, after the commit that left it idle. Without a version nothing is remembered. */
   idle(head: HeadRow, version: string | undefined): void;
   /** Undefined unless all requests are plain, of different agents, and all agents are remembered. */
   recall(items: readonly SpawnItem[]): RecalledAgents | undefined;

@@ -48,7 +48,7 @@ export const sayCard = (ledger: Ledger, card: Card, means: LedgerMeans, show = t
   if (show) ledger.shown.push(card.card_id);
 };
 
-/** Links a result that another part of the plane wrote; before it the decision about its call, if there was one. */
+/** Links a result that another part of the plane wrote. The decision about its call, if there was one, is linked first. */
 export const citeResult = (
   ledger: Ledger,
   result: { readonly cardId: string; readonly hash: string; readonly approvalHash: string | null },
@@ -60,7 +60,7 @@ export const citeResult = (
   return ledger.chain;
 };
 
-/** Everything, with the output box extended at once. */
+/** All writes of the ledger, with one write for everything that the output box gets. */
 export const closeLedger = ({ turn, writes, shown, last }: Ledger): TurnWrites => {
   writes.messages.push(...last);
   if (shown.length > 0)

@@ -8,10 +8,10 @@
 // | result                                | running                    | waits until the turn suspends (row 4, W-11);      |
 // |                                       |                            | consumed when the turn made no such call (row 15) |
 // | result                                | idle, dispatched           | consumed (row 5)                                  |
-// | result of a call nobody waits for     | suspended                  | consumed (rows 15, 16, 21)                        |
+// | result of a call no turn waits for    | suspended                  | consumed (rows 15, 16, 21)                        |
 // | result whose card cannot be read      | suspended                  | tried again, then the turn fails (row 12)         |
 // | result                                | suspended                  | applied and consumed (rows 22 - 24)               |
-// | work (turn, ui_action, continuation)  | dispatched or running in it| taken under a claim, or left for somebody         |
+// | work (turn, ui_action, continuation)  | dispatched or running in it| taken under a claim, or left for another worker   |
 // | work of another turn or epoch         | -                          | skipped                                           |
 //
 // Rows 1, 6 - 11, 13 and 17 - 19 cannot occur: a result exists only as the result of a call row, and settling has checked

@@ -1,11 +1,11 @@
 // For a transaction that needs rows another transaction is writing, and must not wait while it holds its own: it is rolled back
-// and begun again. Others hold such rows for milliseconds. If it waited instead, the other might wait for it too, and both would
-// stand still until the database ends one of them.
+// and begun again. Others hold such rows for milliseconds. If this one waited, another transaction might wait for it in turn,
+// and both would stand still until the database ends one of them.
 
 import { isToolplaneError } from "@toolplane/protocol";
 import type { Clock } from "../ports/clock.ts";
 
-/** The errors for a row that is locked (nowait), and for a deadlock that was detected all the same. */
+/** The errors for a row that is locked (nowait), and for a deadlock that the database detected. */
 const HELD = new Set(["55P03", "40P01"]);
 const PAUSE_MS = 5;
 /** Some seconds: no transaction holds a row longer unless the database itself stands still; then the caller is told. */

@@ -279,7 +279,7 @@ export const createExpire = (deps: ExpireDeps): Expire => {
   return async (limit, watchedSeconds = Number.POSITIVE_INFINITY) => {
     const behind = lineEnd;
     const sweep = await sweepBehind(limit, watchedSeconds, behind);
-    // The rest of the line was short: its beginning may be long.
+    // The look reached the end of the line before its limit, so it goes on from the beginning.
     if (sweep.looked >= limit || behind === LINE_START) return sweep;
     return add(sweep, await sweepBehind(limit, watchedSeconds, LINE_START));
   };

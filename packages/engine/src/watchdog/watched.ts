@@ -1,5 +1,5 @@
-// How long this process has looked at due calls without a pause. It was away when it has just started, when its database did not answer,
-// and when it stood still itself; what services said meanwhile reached nobody.
+// How long this process has looked at due calls without a pause. It counts as away when it has just started, when its database did not answer, and
+// when it stood still itself. What services reported in such a time is lost.
 
 import type { Clock } from "../ports/clock.ts";
 

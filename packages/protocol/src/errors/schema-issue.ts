@@ -153,7 +153,7 @@ const isSafeIntBound = ({ code, minimum, maximum }: SchemaIssue): boolean =>
   (code === "too_big" && maximum === Number.MAX_SAFE_INTEGER) ||
   (code === "too_small" && minimum === Number.MIN_SAFE_INTEGER);
 
-/** A whole number has the bounds of its type beside its own; only its own help. */
+/** Leaves out the bounds of the type of whole numbers, where a field has a bound of its own: only that one helps the reader. */
 export const withoutTypeBounds = <Issue extends SchemaIssue>(issues: readonly Issue[]): readonly Issue[] =>
   issues.filter(
     (issue) =>

@@ -55,8 +55,8 @@ const checkCount = (headers: HeaderMap, name: string, expected: number): void =>
 const isBlank = (headers: HeaderMap, name: string): boolean => (headers[name] ?? "").trim() === "";
 
 /**
- * For every request of a service, also one about no call or many: its headers name no other place than the request, and their
- * numbers are numbers.
+ * Checks the headers of every request of a service, also of one that concerns no call or many: they must name the project and channel of the
+ * request, and their numbers must be numbers.
  */
 export const checkServicePlace = (
   headers: HeaderMap,

@@ -1,4 +1,4 @@
-// The same headers over HTTP, where case does not count and other headers are none of our business.
+// The protocol's headers over HTTP, where case does not count.
 // Only protocol headers are taken: a context is stored, and `Authorization` or `Cookie` must not be (I8).
 
 import { violation } from "../errors/toolplane-error.ts";

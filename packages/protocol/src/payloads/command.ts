@@ -18,7 +18,7 @@ export interface CommandPolicy {
   readonly route?: "tool" | "internal";
   /** Refuse unknown keys too. */
   readonly strict?: boolean;
-  /** Named in the error. */
+  /** Where the command was read; the error names it. */
   readonly boundary?: string;
 }
 

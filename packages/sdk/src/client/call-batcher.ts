@@ -21,7 +21,7 @@ export interface BatcherOptions {
   /** Sends one call and gives its answer, which may take as long as the call waits. */
   readonly sendOne: (text: string, waitMs: number, signal: AbortSignal) => Promise<Body>;
   readonly now: () => number;
-  /** For a connection that breaks in the middle of an answer. */
+  /** The error for a connection that breaks in the middle of an answer. */
   readonly lost: (cause: unknown) => ToolplaneError;
 }
 
@@ -37,9 +37,9 @@ const MAX_ON_THEIR_WAY = 2;
 /** How many requests may wait for answers; beyond that, requests with few open calls are gathered (CB4). */
 const MAX_OPEN = 16;
 const GATHER_ITEMS = 16;
-/** Calls are sent again only when many fit into one request: larger ones would be as many requests as before, and be gathered again without end. */
+/** Only calls up to this size are gathered and sent again. Larger ones would need as many requests as before, and would be gathered again and again. */
 const GATHER_CHARS = MAX_CHARS / MAX_OPEN;
-/** The longest wait the API takes is 300 seconds. */
+/** The longest wait of one request; the API takes up to 300 seconds. */
 const MAX_WAIT_SECONDS = 120;
 /** More than the largest result the plane stores. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;

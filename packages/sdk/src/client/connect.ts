@@ -80,7 +80,7 @@ const KEYS: Readonly<Record<keyof ConnectOptions, true>> = {
 export const connect = (options: ConnectOptions = {}): Plane => {
   refuseKeys(options, { taker: "connect", keys: Object.keys(KEYS) });
   const { env = process.env, startupMs, onRetry } = options;
-  // Replaced by TOOLPLANE_TOKEN, it would call in the name of somebody else.
+  // If TOOLPLANE_TOKEN replaced an empty token, the program would call with the rights of another one.
   if (options.token?.trim() === "")
     throw badRequest("connect: the token is empty; leave it out to use TOOLPLANE_TOKEN, or give one");
   checkUrl(options, env);

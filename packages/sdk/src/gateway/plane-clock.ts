@@ -1,7 +1,7 @@
-// How far the plane's clock is ahead of ours. Each answer says the plane's time, but also took its way, and lay unread if this process
-// stood still (suspended, a blocked event loop): that makes the plane's clock seem to be behind. So the answer that puts it
-// furthest ahead is the truest. A lease that came with an answer which lay unread then is what it is: nearly over, or over.
-// Only answers of the last minutes count, because the plane's clock may be set. When ours was set, what was known counts no more.
+// How far the plane's clock is ahead of this process's clock. Each answer says the plane's time. But an answer takes time to arrive, and it lies
+// unread while this process stands still (suspended, a blocked event loop), so the plane's clock seems to be behind. Therefore the answer that puts
+// the plane furthest ahead is the best one. So the remaining time of a lease whose answer lay unread is known: it is nearly over, or over.
+// Only answers of the last minutes count, because the plane's clock may be set. When this process's clock was set, earlier answers no longer count.
 
 const WINDOW_MS = 300_000;
 /** How much more a clock that is set may move than one that cannot be. */

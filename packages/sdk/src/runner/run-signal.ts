@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<EndCause, () => ToolplaneError>> = {
 };
 
 export interface RunSignal {
-  /** The tool's. */
+  /** The signal that the tool gets. */
   readonly signal: AbortSignal;
   /** Aborted when the plane says that the result is not wanted any more, even after the tool was stopped for another reason. */
   readonly unwanted: AbortSignal;

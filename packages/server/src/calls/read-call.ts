@@ -35,7 +35,7 @@ export const readCall = async (
   // A call that succeeded has diagnostics too when it was tried more than once.
   const mayRead = isSettled(view.status) && OPERATORS.includes(role);
   const diagnostics = mayRead ? await engine.calls.diagnostics(key) : undefined;
-  // Who decided is for people: an agent reads of a refusal what its result says.
+  // Only people are told who decided. An agent reads the reason of a refusal in the result of its call.
   const decision = view.approvalHash === null || role === "agent" ? undefined : await engine.approvals.find(key);
   return {
     ...detail,

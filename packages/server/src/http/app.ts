@@ -225,7 +225,7 @@ export const createApp = (options: AppOptions): Hono => {
     app.on(method, path, async (context) => {
       const engine = options.engine();
       if (engine === undefined) return answerEarly(context);
-      // Nobody is logged in yet: all who log in share the bodies of one.
+      // No token is known yet, so all logins together have the share of one token.
       using share = bodies.open(path, () => isHere(context));
       shareBody(context.req.raw, share);
       return await answer({ engine, throttle, log }, context);

@@ -8,7 +8,7 @@ import { z } from "zod";
 const keysOf = (schema: z.ZodType | undefined): readonly string[] =>
   schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 
-/** The key that was probably meant: one with few letters changed, or one that the word begins or ends. */
+/** The key that was probably meant: one with few letters changed, or one of which the word is the beginning or the end, or the reverse. */
 const meantBy = (word: string, known: readonly string[]): string | undefined =>
   nearest(word, known) ??
   known.find((key) => key.startsWith(`${word}_`) || word.startsWith(`${key}_`)) ??

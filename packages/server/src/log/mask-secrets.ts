@@ -1,4 +1,4 @@
-// The last look at a line of the log: nothing should put a secret there (I8), and what has the form of one is masked all the same.
+// The last check of a log line. No part of the plane should put a secret there (I8); what has the form of one is masked in any case.
 // Ids stay, so that a token or a session can be found and revoked.
 
 /** Each keeps its first group; what follows it is masked. */

@@ -39,7 +39,7 @@ export const createSchemaWriter = (): SchemaWriter => {
   const components = new Map<string, JsonSchema>();
   return {
     write(schema, direction) {
-      // In a property, so that a schema with an id is referred to in every place.
+      // The schema is put into a property: at the top level zod would write out a schema with an id instead of a reference to it.
       const made = z.toJSONSchema(z.object({ it: schema }), {
         target: "draft-2020-12",
         io: direction === "request" ? "input" : "output",

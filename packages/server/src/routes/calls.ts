@@ -282,7 +282,7 @@ export const callRoutes: readonly Route[] = [
     handle: async (call) => {
       const { engine, params, query, reply, caller } = call;
       const waitMs = (query.wait_seconds ?? 0) * 1000;
-      // Asked for only by a request that waits: the signal counts it as one.
+      // Reading `call.signal` counts this request among those that wait, so only a request that waits reads it.
       const signal = waitMs > 0 ? call.signal : undefined;
       return reply(200, await readCall(engine, keyFrom(params), { role: caller.token.role, waitMs, signal }));
     },

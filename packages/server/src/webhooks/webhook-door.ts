@@ -33,7 +33,7 @@ export interface WebhookDoorOptions {
 }
 
 const KNOWN: ReadonlySet<string> = new Set([...WEBHOOK_EVENTS, "*", "call.*", "turn.*"]);
-/** So many bits that nobody finds it by trying. */
+/** In bytes: a shorter secret could be found by trying. */
 const LEAST_SECRET = 16;
 
 /** The name under which a secret is sealed. */

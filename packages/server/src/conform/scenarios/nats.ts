@@ -83,7 +83,7 @@ const contradiction: Scenario = {
   },
 };
 
-/** What was fetched last may still be on its way to be acknowledged. */
+/** Waits until the commands are acknowledged: the acknowledgements of the last ones may still be on their way. */
 export const untilAcknowledged = async (session: Session): Promise<void> => {
   const owed = session.calls().filter(({ call }) => call.scenario !== FOREIGN);
   await session.until(() => owed.every(({ trace }) => trace.commands.every(isSettled)), ACK_MS);
