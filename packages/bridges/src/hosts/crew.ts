@@ -107,7 +107,7 @@ export class HostCrew {
     return plan.kind === "refuse" ? breakerError(this.#deps.name, plan.ms, this.#lastFailure) : undefined;
   }
 
-  /** The host answered a call, so it works: its count of crashes begins again. */
+  /** The host answered a call. This ends a row of crashes (RS1), or closes the breaker after a probe. */
   answered(): void {
     if (this.#restart.row > 0 || this.#restart.breaker === "half_open") this.#restart = planAnswered(this.#restart);
     if (this.#callOffIdle === undefined) this.#watchIdle();

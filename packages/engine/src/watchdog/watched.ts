@@ -1,5 +1,5 @@
 // How long this process has looked at due calls without a pause. It counts as away when it has just started, when its database did not answer, and
-// when it stood still itself. What services reported in such a time is lost.
+// when it stood still itself. What services reported in such a time did not arrive.
 
 import type { Clock } from "../ports/clock.ts";
 

@@ -31,7 +31,7 @@ import { planShutdown } from "./plan-run.ts";
 import type { RunReport } from "./run-report.ts";
 import type { CallEnd, Run } from "./run-state.ts";
 
-/** How long a result waits for a plane that is away. The plane then decides whether the lease still counts. */
+/** How long after the end of the lease a result is still sent to a plane that was away. The plane decides whether the lease counts. */
 const SETTLE_GRACE_MS = 600_000;
 
 const outcomeInput = (run: Run): OutcomeInput => {
