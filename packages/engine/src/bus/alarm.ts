@@ -1,7 +1,7 @@
 // How an idle loop waits: until it is woken, or for a while. A wake that comes while the loop does not wait is kept, so that a
 // ring between "nothing there" and "now I wait" is not lost.
 
-import { type Clock, WAIT_OVER } from "../ports/clock.ts";
+import { type Clock, createWaker } from "../ports/clock.ts";
 
 export interface Alarm {
   wake(): void;
@@ -23,10 +23,8 @@ export const createAlarm = (clock: Clock): Alarm => {
       rung = false;
     },
     async wait(ms) {
-      const waiting = new AbortController();
-      ring = () => {
-        waiting.abort(WAIT_OVER);
-      };
+      const waiting = createWaker();
+      ring = waiting.wake;
       if (!rung) await clock.sleep(ms, waiting.signal);
       ring = undefined;
       rung = false;

@@ -6,7 +6,7 @@
 //   CA3. Calls that were claimed in one project are handed out even if the claim in another failed: otherwise their leases would
 //       lapse.
 
-import { type Clock, WAIT_OVER } from "../ports/clock.ts";
+import { type Clock, createWaker } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Queryer } from "../sql/database.ts";
 import { PROJECTS_WITH_WORK } from "./claim-across.sql.ts";
@@ -74,27 +74,29 @@ export const createClaimAcross = ({ db, claim, doorbell, clock, handover, wakeIn
   return {
     async wait(request, waitMs, signal) {
       const until = clock.now() + waitMs;
-      const over = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
-      let rung = new AbortController();
-      const wake = (): void => rung.abort(WAIT_OVER);
+      const ends = signal === undefined ? [closing.signal] : [signal, closing.signal];
+      const isOver = (): boolean => ends.some((end) => end.aborted);
+      let rung = createWaker();
+      const wake = (): void => rung.wake();
+      for (const end of ends) end.addEventListener("abort", wake, { once: true });
       const stopListening = [doorbell.listen("queued", wake), doorbell.listen("sessions", wake)];
       const waiter = { target: request.target, wake };
       waiting.add(waiter);
       const seat = handover.sit({ ...request, wake });
       try {
         for (;;) {
-          rung = new AbortController();
+          rung = createWaker();
           const taken = await seat.look(() => look({ ...request, inLine: waitMs > 0 }));
           const leftMs = until - clock.now();
-          if (taken.length > 0 || leftMs <= 0 || over.aborted) return taken;
+          if (taken.length > 0 || leftMs <= 0 || isOver()) return taken;
           const restMs = Math.min(LOOK_AGAIN_MS, leftMs, wakeIn(request) ?? LOOK_AGAIN_MS);
-          const sleeping = clock.sleep(restMs, AbortSignal.any([rung.signal, over]));
-          const handed = await seat.rest(sleeping);
-          if (handed.length > 0 || over.aborted) return handed;
+          const handed = await seat.rest(clock.sleep(restMs, rung.signal));
+          if (handed.length > 0 || isOver()) return handed;
         }
       } finally {
         seat.leave();
         waiting.delete(waiter);
+        for (const end of ends) end.removeEventListener("abort", wake);
         for (const stop of stopListening) stop();
       }
     },

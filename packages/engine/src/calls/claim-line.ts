@@ -6,7 +6,7 @@
 //   no call was offered here, so the queue is still empty. A lost ring delays it no more than any other waiting service (I13).
 //   A service that rests in line may be handed a call that is dispatched here (handover.ts).
 
-import { type Clock, WAIT_OVER } from "../ports/clock.ts";
+import { type Clock, createWaker } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import { createRecent } from "../recent/recent.ts";
 import type { TargetKey } from "../sessions/session-targets.ts";
@@ -152,36 +152,39 @@ export const createClaimLine = (deps: ClaimLineDeps): ClaimLine => {
     waitMs: number,
     signal: AbortSignal | undefined,
   ): Promise<readonly LeasedCall[]> => {
-    const giveUp = new AbortController();
-    const onAbort = (): void => giveUp.abort(WAIT_OVER);
-    if (signal?.aborted === true) onAbort();
-    signal?.addEventListener("abort", onAbort, { once: true });
-    void clock.sleep(waitMs, giveUp.signal).then(onAbort);
-    let rung = new AbortController();
-    const place: Place = { wake: () => rung.abort(WAIT_OVER) };
+    let rung = createWaker();
+    const over = createWaker();
+    const giveUp = (): void => {
+      over.wake();
+      rung.wake();
+    };
+    if (signal?.aborted === true) giveUp();
+    signal?.addEventListener("abort", giveUp, { once: true });
+    void clock.sleep(waitMs, over.signal).then(giveUp);
+    const place: Place = { wake: () => rung.wake() };
     const line = join(request, place);
     // A service that has ended takes no place: it would stay for ever.
     const service = signal?.aborted === false ? request.standing : undefined;
     if (service !== undefined && signal !== undefined) leaveAtEnd(service, signal);
     const seat = handover.sit({ ...request, wake: place.wake }, service);
     try {
-      while (!giveUp.signal.aborted && !closed) {
+      while (!over.signal.aborted && !closed) {
         const max = Math.min(seat.free(), MAX_CLAIM);
         if (line[0] === place && max > 0 && restLeft(request) === 0) {
-          rung = new AbortController();
+          rung = createWaker();
           const found = await seat.look(() => look({ ...request, max }));
           if (found.length > 0) return found;
         }
         const restMs = line[0] === place ? restLeft(request) : waitMs;
-        const handed = await seat.rest(clock.sleep(restMs, AbortSignal.any([rung.signal, giveUp.signal])));
+        const handed = await seat.rest(clock.sleep(restMs, rung.signal));
         if (handed.length > 0) return handed;
-        rung = new AbortController();
+        rung = createWaker();
       }
       return [];
     } finally {
       seat.leave();
-      giveUp.abort(WAIT_OVER);
-      signal?.removeEventListener("abort", onAbort);
+      over.wake();
+      signal?.removeEventListener("abort", giveUp);
       leave(request, place);
     }
   };

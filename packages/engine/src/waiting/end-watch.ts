@@ -1,7 +1,7 @@
 // Waits for something to be over: a call to settle, a turn to end. An end in this process is told directly; after a ring from
 // elsewhere one statement asks about all waits, and never more than one is under way.
 
-import { type Clock, WAIT_OVER } from "../ports/clock.ts";
+import { type Clock, createWaker } from "../ports/clock.ts";
 import type { Doorbell, DoorbellKind } from "../ports/doorbell.ts";
 
 export interface EndWatch<Key, News = undefined> {
@@ -77,7 +77,7 @@ export const createEndWatch = <Key, News = undefined>(deps: EndWatchDeps<Key, Ne
   });
 
   const expectEnd = (key: Key): Expectation<News> => {
-    const over = new AbortController();
+    const over = createWaker();
     let told = false;
     let heard: News | undefined;
     const waiter: Waiter<Key, News> = {
@@ -85,9 +85,9 @@ export const createEndWatch = <Key, News = undefined>(deps: EndWatchDeps<Key, Ne
       tell: (news) => {
         told = true;
         heard ??= news;
-        over.abort(WAIT_OVER);
+        over.wake();
       },
-      end: () => over.abort(WAIT_OVER),
+      end: over.wake,
     };
     const name = nameOf(key);
     const set = waiters.get(name) ?? new Set();

@@ -2,17 +2,20 @@
 // outage shorter than a lease could still cost the lease.
 
 import type { NatsLink } from "@toolplane/bus/nats";
-import { type Clock, WAIT_OVER } from "../ports/clock.ts";
+import { type Clock, createWaker } from "../ports/clock.ts";
 
 export const wakeOnReconnect = (clock: Clock, link: Pick<NatsLink, "onReconnect">): Clock => ({
   now: clock.now,
   async sleep(ms, signal) {
-    const woken = new AbortController();
-    const forget = link.onReconnect(() => woken.abort(WAIT_OVER));
+    const over = createWaker();
+    const forget = link.onReconnect(over.wake);
+    if (signal?.aborted === true) over.wake();
+    signal?.addEventListener("abort", over.wake, { once: true });
     try {
-      await clock.sleep(ms, signal === undefined ? woken.signal : AbortSignal.any([signal, woken.signal]));
+      await clock.sleep(ms, over.signal);
     } finally {
       forget();
+      signal?.removeEventListener("abort", over.wake);
     }
   },
 });

@@ -4,6 +4,7 @@
 import { type CallAnswer, type CallRequest, ENDS_OF_CALL, type Engine, type ToolName } from "@toolplane/engine";
 import {
   DEFAULT_CHANNEL,
+  type HeaderMap,
   isToolplaneError,
   type JsonObject,
   nearest,
@@ -11,12 +12,11 @@ import {
   refuseUnstorable,
   ToolplaneError,
 } from "@toolplane/protocol";
-import { UnreadableJson } from "@toolplane/protocol/agents";
+import { checkCallerIdentity, UnreadableJson } from "@toolplane/protocol/agents";
 import { z } from "zod";
 import type { ToolHosts } from "../hosts/tool-hosts.ts";
 import { checkMayCall } from "../http/agent-rights.ts";
 import { API_ACTOR, callerAgent } from "../http/caller-agent.ts";
-import { checkCallerHeaders } from "../http/caller-headers.ts";
 import type { Who } from "../http/own.ts";
 import { type WebhookDoor, webhooksAreOff } from "../webhooks/webhook-door.ts";
 
@@ -101,10 +101,10 @@ const requestOf = ({ caller, projectId }: Asked, body: CallRequestBody, trace: H
 });
 
 export interface Said {
-  /** The request's headers: what they say about the caller must agree with the call. */
-  readonly headers?: Headers | undefined;
-  /** True when the call joins the trace that the headers name; the calls of a batch have traces of their own. */
-  readonly traced?: boolean | undefined;
+  /** What the request's headers say about the caller: it must agree with the call. */
+  readonly headers?: HeaderMap | undefined;
+  /** Headers with the trace that the call joins; the calls of a batch have traces of their own. */
+  readonly trace?: Headers | undefined;
   /** The id of a call that continues another: derived from that one's, so that it exists once. */
   readonly toolCallId?: string | undefined;
   /** The arguments were written by a model or a program of which the plane does not know what it has read. */
@@ -141,11 +141,11 @@ const callWithWebhook = async (
 export const makeCall = async (
   asked: Asked,
   body: CallRequestBody,
-  { headers, traced = false, toolCallId, answers, external }: Said = {},
+  { headers, trace, toolCallId, answers, external }: Said = {},
 ): Promise<CallAnswer> => {
-  const plain = requestOf(asked, body, traced ? headers : undefined);
+  const plain = requestOf(asked, body, trace);
   const { projectId, channelId = DEFAULT_CHANNEL, agentId = API_ACTOR } = plain;
-  const saidDepth = headers && checkCallerHeaders(headers, { projectId, channelId, agentId });
+  const saidDepth = headers && checkCallerIdentity(headers, { projectId, channelId, agentId });
   const request = { ...plain, saidDepth, toolCallId, answers, external: external ?? plain.external };
   await checkMayCall(asked.engine, asked.caller, projectId, request.toolName);
   try {

@@ -37,6 +37,7 @@ import { readQuery } from "./read-query.ts";
 import { createReaders, createWaits, type OpenLimits, type ReaderLimits } from "./readers.ts";
 import { createRequestPlaces, type RequestLimits } from "./request-places.ts";
 import { checkRoute, ownedKind, type Route, SMALL_BODY_BYTES } from "./route.ts";
+import { createWaitSignals } from "./wait-signals.ts";
 
 export interface AppOptions {
   /** Undefined while the stack is starting. */
@@ -103,6 +104,7 @@ export const createApp = (options: AppOptions): Hono => {
   const bodies = createBodyBudget(options.bodies);
   const answers = createBodyBudget(options.answers ?? ANSWER_LIMITS, "answers");
   const waits = createWaits(options.waits);
+  const waitSignal = createWaitSignals(options.draining);
   const requestPlaces = createRequestPlaces(options.requestPlaces);
   const readers = createReaders(options.readers);
   const batchReaders = createReaders(options.readers);
@@ -157,11 +159,7 @@ export const createApp = (options: AppOptions): Hono => {
             admitted?.[Symbol.dispose]();
             const place = waits.open(token.tokenId);
             const watch = watchCaller(engine, caller);
-            waiting = {
-              place,
-              watch,
-              signal: AbortSignal.any([context.req.raw.signal, options.draining, watch.ended]),
-            };
+            waiting = { place, watch, signal: waitSignal(context, watch.ended) };
           }
           return waiting.signal;
         },

@@ -33,7 +33,7 @@ import { type Answers, JSON_TYPE, pageOf, textOrNull } from "../http/answers.ts"
 import { watchCaller } from "../http/authenticate.ts";
 import { MOST_PARTS } from "../http/body-parts.ts";
 import { API_ACTOR } from "../http/caller-agent.ts";
-import { checkCallerHeaders } from "../http/caller-headers.ts";
+import { callerHeaders, checkCallerHeaders } from "../http/caller-headers.ts";
 import { explainNotFound, refuseUnknownProject } from "../http/known-project.ts";
 import type { Own } from "../http/own.ts";
 import {
@@ -93,7 +93,7 @@ type BatchCall = RouteCall<readonly unknown[], unknown, typeof batchAnswers>;
 /** Each item has its own answer: a bad item is refused alone. Unexpected errors are logged once for a batch. */
 const makeItems = (call: BatchCall, signal: AbortSignal): readonly Promise<ItemOutcome>[] => {
   const asked = askedBy(call, signal);
-  const { headers } = call.context.req.raw;
+  const headers = callerHeaders(call.context.req.raw.headers);
   let logged = false;
   return call.body.map(async (input) => {
     try {
@@ -208,7 +208,8 @@ export const callRoutes: readonly Route[] = [
     handle: async (call) => {
       const { headers } = call.context.req.raw;
       const body = keyOf(call.body, headers);
-      return answer(call, await makeCall(askedBy(call, call.signal), body, { headers, traced: true }));
+      const said = { headers: callerHeaders(headers), trace: headers };
+      return answer(call, await makeCall(askedBy(call, call.signal), body, said));
     },
   }),
   route({
