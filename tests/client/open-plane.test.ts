@@ -50,12 +50,16 @@ test("[API-6-L1] [API-6-C7] one process calls tools, serves them and runs agents
     expect(await plane.why(callId)).toMatchObject({ tool_call_id: callId });
     expect((await plane.cancel(callId)).canceled).toBe(true);
     expect(Object.keys((await plane.tools()).ai())).toContain("double");
-    const turn = plane.run("helper", "to be or not to be");
+    const turn = plane.run("helper", "to be or not to be", { key: "said once" });
     const seen: TurnEvent[] = [];
     for await (const event of turn) seen.push(event);
     expect(new Set(seen.map(({ type }) => type))).toContain("step");
     expect(seen.at(-1)).toMatchObject({ type: "end", status: "success" });
     expect(await turn.deliverable()).toBe("You wrote 6 words, 4 of them different.");
+    const again = plane.run("helper", "to be or not to be", { key: "said once" });
+    const late: TurnEvent[] = [];
+    for await (const event of again) late.push(event);
+    expect([await again.id, late, await again.deliverable()]).toEqual([await turn.id, [], await turn.deliverable()]);
     await expect(plane.run("nobody", "do it").deliverable()).rejects.toMatchObject({ code: "not_found" });
   } finally {
     await database.drop();

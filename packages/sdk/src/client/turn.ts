@@ -47,7 +47,7 @@ type TurnNews =
 /** What happened in the turn, and the event that said it. */
 export type TurnEvent = TurnNews & { readonly source: PlaneEvent };
 
-/** Events that are not read are kept, up to a thousand. */
+/** Events that are not read are kept, up to a thousand. A turn that was over before it was asked for (by a used key) has none. */
 export interface RunningTurn extends AsyncIterable<TurnEvent> {
   readonly id: Promise<string>;
   /** The agent's deliverable; throws a `ToolplaneError` when the turn did not succeed. */
@@ -58,6 +58,9 @@ export interface RunningTurn extends AsyncIterable<TurnEvent> {
 }
 
 const MAX_KEPT = 1_000;
+
+/** How long events of a turn that is over when it is started may still come: the turn may have been that quick. */
+const LATE_EVENTS_MS = 1_000;
 
 const turnIdOf = (turn: Body): string => {
   if (typeof turn.agent_turn_id === "string" && turn.agent_turn_id !== "") return turn.agent_turn_id;
@@ -204,8 +207,14 @@ export const runTurn = (means: Means, agentId: string, instruction: string, opti
       return;
     }
   };
-  // When the wait is over before the turn, the watching ends too.
   const stopWatching = (): void => watched.abort();
+  const stopWhenPast = async (): Promise<void> => {
+    if (!isOver(await started)) return;
+    await clock.sleep(LATE_EVENTS_MS, watched.signal);
+    stopWatching();
+  };
+  stopWhenPast().catch(() => undefined);
+  // When the wait is over before the turn, the watching ends too.
   ended.then((turn) => {
     if (!isOver(turn)) stopWatching();
   }, stopWatching);
