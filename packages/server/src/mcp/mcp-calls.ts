@@ -8,7 +8,7 @@ import { type CallAnswer, type CallView, isSettled } from "@toolplane/engine";
 import { DEFAULT_CHANNEL, type JsonValue, type ToolOptions, type ToolResultContent } from "@toolplane/protocol";
 import { makeCall } from "../calls/make-call.ts";
 import { API_ACTOR, callerAgent } from "../http/caller-agent.ts";
-import { callerHeaders } from "../http/caller-headers.ts";
+import { callerHeaders } from "../http/protocol-headers.ts";
 import { canTask, type McpAsk, type McpClient } from "./mcp-ask.ts";
 import { type McpToolResult, planContent, planFailure, readFailure } from "./mcp-content.ts";
 import { capabilitiesNeeded, internalError, invalidParams, refuseCall, tasksNeeded } from "./mcp-errors.ts";

@@ -17,7 +17,7 @@ import { z } from "zod";
 import { MAX_WAIT_SECONDS } from "../calls/make-call.ts";
 import { checkMayAct, checkMayCall } from "../http/agent-rights.ts";
 import { text } from "../http/answers.ts";
-import { checkCallerHeaders } from "../http/caller-headers.ts";
+import { checkCallerHeaders } from "../http/protocol-headers.ts";
 import { CALLERS, LARGE_BODY_BYTES, type Route, route } from "../http/route.ts";
 import { TURN_STATUSES } from "../turns/turn-body.ts";
 

@@ -33,7 +33,6 @@ import { type Answers, JSON_TYPE, pageOf, textOrNull } from "../http/answers.ts"
 import { watchCaller } from "../http/authenticate.ts";
 import { MOST_PARTS } from "../http/body-parts.ts";
 import { API_ACTOR } from "../http/caller-agent.ts";
-import { callerHeaders, checkCallerHeaders } from "../http/caller-headers.ts";
 import { explainNotFound, refuseUnknownProject } from "../http/known-project.ts";
 import type { Own } from "../http/own.ts";
 import {
@@ -47,6 +46,7 @@ import {
   toolNameQuery,
   traceIdQuery,
 } from "../http/page-query.ts";
+import { callerHeaders, checkCallerHeaders } from "../http/protocol-headers.ts";
 import { cutReader } from "../http/readers.ts";
 import { CALLERS, LARGE_BODY_BYTES, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
 import { explainCall, explanationBody } from "../why/explain-call.ts";

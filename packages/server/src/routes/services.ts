@@ -2,7 +2,7 @@
 // gateway/service-operations.ts does the work, for HTTP and NATS; here is only how it is asked for over HTTP. A tool's token
 // reaches only the targets it names.
 
-import { HEADERS, headersFromHttp, ToolplaneError } from "@toolplane/protocol";
+import { HEADERS, ToolplaneError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import { z } from "zod";
 import {
@@ -18,6 +18,7 @@ import { commandShape } from "../gateway/lease-operations.ts";
 import { SERVICE_OPERATIONS } from "../gateway/service-operations.ts";
 import type { ServiceAnswer, ServiceOperation, ServiceRequest } from "../gateway/service-request.ts";
 import { answerList } from "../http/answer-list.ts";
+import { protocolHeaders } from "../http/protocol-headers.ts";
 import { type Method, type Route, type RouteCall, route, SERVICES } from "../http/route.ts";
 import { serviceCaller } from "../http/service-caller.ts";
 import { checkUnread, prepareCommands } from "./command-answer.ts";
@@ -31,7 +32,7 @@ const requestOf = ({ engine, params, body, caller, context }: Asked): ServiceReq
   caller: serviceCaller(caller),
   projectId: params.project ?? "",
   toolCallId: params.call ?? "",
-  headers: headersFromHttp(context.req.raw.headers),
+  headers: protocolHeaders(context.req.raw.headers),
   body,
 });
 
