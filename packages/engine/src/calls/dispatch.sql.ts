@@ -71,11 +71,14 @@ const NOBODY_WAITS = `
 const GATE = `case when t.limits is not null then i.tool_name
   when p.limits ?| array['concurrency', 'target_breaker'] and starts_with(i.actor_id, 'tool.') then '' end`;
 
-const READY = `
+/** Whether a call that was matched with a service is written as leased to it. */
+const LEASED = `i.lease_id is not null and t.status <> 'paused' and (${GATE}) is null and ${NOBODY_WAITS}`;
+
+const readyWith = (leased: string): string => `
 with ready as materialized (
   select i.*, t.status = 'paused' as paused, ${GATE} as gate,
          greatest(now(), coalesce(to_timestamp(i.not_before_ms / 1000), now())) as wanted_at,
-         i.lease_id is not null and t.status <> 'paused' and (${GATE}) is null and ${NOBODY_WAITS} as leased
+         ${leased} as leased
     from ${input.from}
    cross join lateral (
      select q.status, q.limits from resource.tools q
@@ -133,7 +136,7 @@ const tellMade = (which: string): string =>
  * a second log record per row) and without matching. If one exists after all, the whole statement fails with a unique violation,
  * and DISPATCH finds out which.
  */
-const dispatchFresh = (more: string): string => `${READY}called as (${INSERT_CALLS}
+const dispatchFresh = (leased: string, more = ""): string => `${readyWith(leased)}called as (${INSERT_CALLS}
 ),
 written as (${INSERT_CARDS}
     from ready r
@@ -149,12 +152,18 @@ select i.ord::int as ord, i.ready, i.ready as inserted, i.leased, i.gated, now()
           from unnest($1::text[]) with ordinality as u (project_id, ord)) i
  order by i.ord`;
 
-export const DISPATCH_FRESH: Statement = { name: "calls.dispatch-fresh", text: dispatchFresh("") };
+const DISPATCH_FRESH: Statement = { name: "calls.dispatch-fresh", text: dispatchFresh(LEASED) };
+/** For a flush in which no call was matched: to ask whether others wait costs a seventh of the statement (20 of 115 microseconds). */
+const DISPATCH_QUEUED: Statement = { name: "calls.dispatch-queued", text: dispatchFresh("false") };
+
+/** The statement for calls that are all new. */
+export const dispatchOfNew = (rows: readonly DispatchRow[]): Statement =>
+  rows.some(({ leaseId }) => leaseId !== null) ? DISPATCH_FRESH : DISPATCH_QUEUED;
 
 /** The same, all or none: when a call is not ready, the transaction fails. */
 export const DISPATCH_ALL: Statement = {
   name: "calls.dispatch-all",
-  text: dispatchFresh(", state.sure(i.ready) as sure"),
+  text: dispatchFresh(LEASED, ", state.sure(i.ready) as sure"),
 };
 
 // Keys first, then cards, then calls: a late request stops at the first. The card of a direct call has an id derived from the
@@ -163,7 +172,7 @@ export const DISPATCH_ALL: Statement = {
 /** Calls some of which may exist: by their key, by their id, or because an earlier run of the same request wrote them. */
 export const DISPATCH: Statement = {
   name: "calls.dispatch",
-  text: `${READY}keyed as (
+  text: `${readyWith(LEASED)}keyed as (
   insert into state.call_keys (project_id, agent_id, tool_name, idempotency_key, tool_call_id)
   select project_id, agent_id, tool_name, idempotency_key, tool_call_id from ready where idempotency_key is not null
   on conflict do nothing

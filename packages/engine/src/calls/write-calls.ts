@@ -6,7 +6,7 @@ import { type Act, type Actor, recordActsOf } from "../audit/audit.ts";
 import type { Admission } from "../gates/admission.ts";
 import { type QueueLimits, takeQueuePlaces } from "../gates/queue-places.ts";
 import type { Database, Queryer, Statement } from "../sql/database.ts";
-import { bindDispatch, DISPATCH, DISPATCH_FRESH, type DispatchedRow, type DispatchRow } from "./dispatch.sql.ts";
+import { bindDispatch, DISPATCH, type DispatchedRow, type DispatchRow, dispatchOfNew } from "./dispatch.sql.ts";
 import type { Pending } from "./dispatch-outcome.ts";
 
 export interface WriteCallsDeps {
@@ -70,7 +70,7 @@ const writeGroup = async (deps: WriteCallsDeps, items: readonly Pending[], limit
       : writeAll(deps, deps.db, statement, items);
   if (items.every((item) => rowOf(item).idempotencyKey === null)) {
     try {
-      return await run(DISPATCH_FRESH);
+      return await run(dispatchOfNew(items.map(rowOf)));
     } catch (error) {
       if (!isTaken(error)) throw error;
     }
