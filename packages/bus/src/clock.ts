@@ -26,3 +26,16 @@ export const systemClock: Clock = {
       signal?.addEventListener("abort", done, { once: true });
     }),
 };
+
+/** What `inTime` gives instead of an outcome. */
+export const LATE: unique symbol = Symbol("late");
+
+/** The outcome of the work, or `LATE` after `ms`: then the work goes on, and its outcome is dropped. Leaves no timer behind. */
+export const inTime = async <T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | typeof LATE> => {
+  const over = new AbortController();
+  try {
+    return await Promise.race([work, clock.sleep(ms, over.signal).then((): typeof LATE => LATE)]);
+  } finally {
+    over.abort(WAIT_OVER);
+  }
+};

@@ -53,7 +53,7 @@ export type { BegunSession, BrowserSession } from "./logins/logins.ts";
 export type { WaitingCommand } from "./outbox/waiting-command.ts";
 export { OWNED_KINDS, type OwnedKind } from "./ownership/ownership.ts";
 export type { CallChange, CallNews, CallObserver } from "./ports/call-observer.ts";
-export { type Clock, systemClock, WAIT_OVER } from "./ports/clock.ts";
+export { type Clock, inTime, LATE, systemClock, WAIT_OVER } from "./ports/clock.ts";
 export { createIds, derivedUuid, type Ids } from "./ports/ids.ts";
 export { type Log, type LogFields, silentLog } from "./ports/log.ts";
 export type { Agents } from "./registry/agents.ts";
