@@ -56,6 +56,7 @@ export type { CallChange, CallNews, CallObserver } from "./ports/call-observer.t
 export { type Clock, inTime, LATE, systemClock, WAIT_OVER } from "./ports/clock.ts";
 export { createIds, derivedUuid, type Ids } from "./ports/ids.ts";
 export { type Log, type LogFields, silentLog } from "./ports/log.ts";
+export { createRecent } from "./recent/recent.ts";
 export type { Agents } from "./registry/agents.ts";
 export type { CompiledDefinition } from "./registry/definition-cache.ts";
 export { createSchemaCompiler } from "./registry/json-schema.ts";
