@@ -7,7 +7,7 @@ import { createIds, silentLog, systemClock } from "@toolplane/engine";
 import { ingress, isRecord, type JsonObject, parseSubject } from "@toolplane/protocol";
 import { bootstrapTools } from "@toolplane/protocol/registry";
 import { defineTool } from "@toolplane/sdk";
-import { createApp, routes } from "@toolplane/server";
+import { createApp, routes } from "@toolplane/server/internal";
 import { eventually, resultFor } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type NatsGround, openNatsGround } from "../carrier/nats-world.ts";

@@ -1,7 +1,7 @@
 // The API in one process over a test engine: requests go through the whole application, without a socket.
 
 import { silentLog } from "@toolplane/engine";
-import { type AppOptions, createApp, routes } from "@toolplane/server";
+import { type AppOptions, createApp, routes } from "@toolplane/server/internal";
 import { type Answer, readAnswer, startTestEngine, type TestEngine } from "@toolplane/testkit";
 import { checkAnswers } from "./check-answers.ts";
 

@@ -3,7 +3,7 @@
 import { createPmo, PMO_SERVICE } from "@toolplane/agents";
 import { ToolplaneError } from "@toolplane/protocol";
 import { createRunner, silentLog, systemClock } from "@toolplane/sdk";
-import { createEngineGateway } from "@toolplane/server";
+import { createEngineGateway } from "@toolplane/server/internal";
 import { letPass, queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import { IDENTITY_EDGES, LEFT_BEHIND, OFFER_NOW, TURNS_LIKE } from "./pmo-world.sql.ts";

@@ -6,7 +6,7 @@ import { type Engine, systemClock } from "@toolplane/engine";
 import { PROTOCOL_VERSION, ToolplaneError } from "@toolplane/protocol";
 import { bootstrapTools } from "@toolplane/protocol/registry";
 import { createRunner, defineTool, serveTools, silentLog, startToolService, type Tool } from "@toolplane/sdk";
-import { createEngineGateway } from "@toolplane/server";
+import { createEngineGateway } from "@toolplane/server/internal";
 import {
   answerByBrain,
   eventually,

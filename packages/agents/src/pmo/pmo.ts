@@ -22,7 +22,8 @@ import {
 } from "@toolplane/protocol";
 import { parseTaskEvent, taskEventSubscription } from "@toolplane/protocol/agents";
 import { FORK_JOIN_DEADLINE_SECONDS, forkJoinTasksOf, type PmoToolName } from "@toolplane/protocol/registry";
-import { type Executor, type Log, planCommand, silentLog, type ToolProfile } from "@toolplane/sdk";
+import { type Executor, type Log, silentLog, type ToolProfile } from "@toolplane/sdk";
+import { planCommand } from "@toolplane/sdk/protocol";
 import { errorTrace } from "../worker/error-trace.ts";
 import { createDelegate, type PmoEngine, type PmoMeans } from "./delegate.ts";
 import { createForkJoin } from "./fork-join.ts";
