@@ -100,8 +100,8 @@ const checkBatch = (rows: readonly CardRow[]): void => {
     });
 };
 
-const tooMany = (what: string, max: number): ToolplaneError =>
-  new ToolplaneError("bad_request", `at most ${max} ${what} at once`, { detail: { max } });
+const tooMany = (what: string): ToolplaneError =>
+  new ToolplaneError("bad_request", `at most ${MAX_CARD_BATCH} ${what} at once`, { detail: { max: MAX_CARD_BATCH } });
 
 /** The trigger names the card in the error's detail; the port below keeps it in the cause. */
 const nameConflict = (error: unknown): unknown => {
@@ -124,7 +124,7 @@ export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardSt
   return {
     firstThatFit,
     async putCards(projectId, cards, { tx = db, candidate = false } = {}) {
-      if (cards.length > MAX_CARD_BATCH) throw tooMany("cards", MAX_CARD_BATCH);
+      if (cards.length > MAX_CARD_BATCH) throw tooMany("cards");
       const rows = cards.map((card) => prepareCard(card, { projectId, caps, sha256, candidate }));
       const distinct = distinctRows(rows);
       if (distinct.length === 0) return [];
@@ -143,7 +143,7 @@ export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardSt
     },
     async getCardBatch(projectId, ids) {
       const wanted = distinctIds(ids);
-      if (wanted.length > MAX_CARD_BATCH) throw tooMany("card_ids", MAX_CARD_BATCH);
+      if (wanted.length > MAX_CARD_BATCH) throw tooMany("card_ids");
       const fitting = await firstThatFit(projectId, wanted);
       const cards = orderAsRequested(fitting, await readCards(await readByIds(projectId, fitting)));
       const found = new Set(cards.map(({ card_id }) => card_id));

@@ -67,7 +67,7 @@ export interface Projects {
   listProjects(request?: PageRequest): Promise<Page<RegisteredProject>>;
   patchProject(projectId: string, patch: unknown, by?: Actor): Promise<RegisteredProject>;
   /** The limits that the configuration file has for the project; see `planFileLimits`. */
-  applyFileLimits(projectId: string, limits: ProjectLimits, by?: Actor): Promise<RegisteredProject>;
+  applyFileLimits(projectId: string, limits: ProjectLimits): Promise<RegisteredProject>;
   /** Updates the starting tools of older projects to their limits; returns how many were changed. */
   renewTools(): Promise<number>;
   /** `conflict` while calls or turns are open, unless forced. */
@@ -211,8 +211,8 @@ export const createProjects = (options: ProjectsOptions): Projects => {
         return asked;
       });
     },
-    applyFileLimits: (projectId, limits, by) =>
-      change(projectId, by, (stored) => ({ limits: planFileLimits(limits, stored) })),
+    applyFileLimits: (projectId, limits) =>
+      change(projectId, undefined, (stored) => ({ limits: planFileLimits(limits, stored) })),
     async renewTools() {
       const rows = await db.query<{ project_id: string }>(LIST_UNLIMITED, [FORK_JOIN, String(DEFAULT_FORK_JOIN_TASKS)]);
       for (const { project_id: projectId } of rows) {
