@@ -6,7 +6,7 @@
 
 import { hash } from "node:crypto";
 import type { Bus } from "@toolplane/bus";
-import { type JsonCaps, type JsonObject, PROTOCOL_VERSION, ToolplaneError } from "@toolplane/protocol";
+import { type JsonObject, PROTOCOL_VERSION, ToolplaneError } from "@toolplane/protocol";
 import type { AllowEnv } from "@toolplane/protocol/registry";
 import type pg from "pg";
 import { type Approvals, createApprovals } from "./approvals/approvals.ts";
@@ -21,7 +21,6 @@ import { type Calls, createCalls } from "./calls/calls.ts";
 import { createPartEmitter, type Part } from "./calls/emit-parts.ts";
 import { type Boxes, createBoxes } from "./cards/boxes.ts";
 import { type CardStore, createCardStore } from "./cards/card-store.ts";
-import { DEFAULT_CARD_CAPS } from "./cards/prepare-card.ts";
 import { type Carried, createCarriage } from "./carrier/carriage.ts";
 import { type Carrier, REPUBLISH_SECONDS } from "./carrier/carrier.ts";
 import { consumeWakeups } from "./carrier/consume-wakeups.ts";
@@ -82,7 +81,6 @@ export interface EngineOptions {
   readonly observe?: CallObserver | undefined;
   /** How long a service may be silent before its call is taken from it. */
   readonly leaseSeconds?: number | undefined;
-  readonly caps?: JsonCaps | undefined;
   /** How often a `retry: safe` call may lose its service. */
   readonly maxAttempts?: number | undefined;
   /** A bus beside the database that carries messages; without one they travel through the database. */
@@ -191,7 +189,6 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     log = silentLog,
     faults = noFaults,
     ids = createIds(),
-    caps = DEFAULT_CARD_CAPS,
     leaseSeconds = LEASE_SECONDS,
   } = options;
   const { role, applied } = await migrate(options.connection, options.migrationConnection);
@@ -214,7 +211,6 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     faults,
     observe: observeAndRing(options.observe ?? nobodyWatches, bells),
     sha256,
-    caps,
     protocolVersion: PROTOCOL_VERSION,
     republishSeconds,
     external: carrier !== undefined,

@@ -8,7 +8,6 @@ import {
   distinctIds,
   type HashText,
   isToolplaneError,
-  type JsonCaps,
   orderAsRequested,
   ToolplaneError,
 } from "@toolplane/protocol";
@@ -17,7 +16,7 @@ import type { Queryer } from "../sql/database.ts";
 import { createCardReads } from "./card-reads.ts";
 import { bindCards, type CardRow, type CardSize, PUT_CARDS, READ_SIZES, type StoredBody } from "./cards.sql.ts";
 import { isPossibleId } from "./possible-id.ts";
-import { DEFAULT_CARD_CAPS, prepareCard } from "./prepare-card.ts";
+import { prepareCard } from "./prepare-card.ts";
 
 export interface CardRef {
   readonly cardId: string;
@@ -52,7 +51,6 @@ export interface CardStore {
 export interface CardStoreOptions {
   readonly db: Queryer;
   readonly sha256: HashText;
-  readonly caps?: JsonCaps | undefined;
 }
 
 /** The limit of one request, and of one statement. */
@@ -110,7 +108,7 @@ const nameConflict = (error: unknown): unknown => {
   return typeof detail === "string" ? sameCard(detail) : error;
 };
 
-export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardStoreOptions): CardStore => {
+export const createCardStore = ({ db, sha256 }: CardStoreOptions): CardStore => {
   const read = createCardReads(db);
   const readByIds = (projectId: string, ids: readonly string[], tx?: Queryer): Promise<readonly StoredBody[]> =>
     read(projectId, ids.filter(isPossibleId), tx);
@@ -125,7 +123,7 @@ export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardSt
     firstThatFit,
     async putCards(projectId, cards, { tx = db, candidate = false } = {}) {
       if (cards.length > MAX_CARD_BATCH) throw tooMany("cards");
-      const rows = cards.map((card) => prepareCard(card, { projectId, caps, sha256, candidate }));
+      const rows = cards.map((card) => prepareCard(card, { projectId, sha256, candidate }));
       const distinct = distinctRows(rows);
       if (distinct.length === 0) return [];
       checkBatch(distinct);

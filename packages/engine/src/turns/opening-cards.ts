@@ -42,7 +42,7 @@ export const openingCards = (
   ];
   let chain = task;
   for (const card of said) {
-    const options = { projectId: request.projectId, caps: means.caps, sha256: means.sha256, candidate: false };
+    const options = { projectId: request.projectId, sha256: means.sha256, candidate: false };
     const { candidate: _, ...row } = prepareCard(card, options);
     chain = extendChain(chain, row.hash, means.sha256);
     writes.cards.push({ ...row, chainSeq: chain.seq, chainHash: chain.hash });
