@@ -106,23 +106,6 @@ describe("upserting", () => {
     expect(Object.keys((await world.agents.getAgent(A, "crowd"))?.metadata ?? {})).toHaveLength(21);
   });
 
-  test.each([
-    ["profile", { profile_name: "Two", worker_target: "pool_one", tags: ["t1"] }],
-    ["owner", { profile_name: "One", owner_agent_id: "thief" }],
-    ["worker_target", { profile_name: "One", worker_target: "elsewhere" }],
-    ["tags", { profile_name: "One", tags: ["admin"] }],
-  ])("[UTP-W18-E1] who may not reassign cannot change the %s of a known agent", async (field, change) => {
-    await world.agents.upsertAgent(A, { agent_id: "guarded", profile_name: "One" });
-    await expect(
-      world.agents.upsertAgent(A, { agent_id: "guarded", ...change }, { mayReassign: false }),
-    ).rejects.toMatchObject({ code: "auth_failed", detail: { reason: `existing_agent_${field}_mutation_forbidden` } });
-    expect(await world.agents.getAgent(A, "guarded")).toMatchObject({
-      workerTarget: "pool_one",
-      tags: ["t1"],
-      ownerAgentId: null,
-    });
-  });
-
   test("[UTP-13.2-E10] an unknown profile or a box that is not a profile of this project is not_found", async () => {
     const plain = await world.boxes.createBox(A, []);
     for (const given of [{ profile_name: "Nobody" }, { profile_box_id: plain }])
