@@ -202,7 +202,7 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
     const view = await deps.calls.get(request);
     const now = new Date(deps.clock.now()).toISOString();
     const card = decisionCard(view, request, verdict, now);
-    const { hash } = prepareCard(card, { projectId: view.projectId, ...deps, candidate: false });
+    const { hash } = prepareCard(card, { projectId: view.projectId, ...deps });
     const moved =
       view.status === "awaiting_approval" &&
       (await db.transaction(async (tx) => {

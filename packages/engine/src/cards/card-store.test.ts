@@ -79,7 +79,7 @@ describe("writing", () => {
 
   test("[INV-I7-E1] what is stored is canonical text with its SHA-256, and the columns are taken from it", async () => {
     const card = sampleResult(A, "tc_1", { z: 1, a: [2, 1] }, { step_id: "step_1", agent_turn_id: "turn_1" });
-    await world.cards.putCards(A, [card], { candidate: true });
+    await world.cards.putCards(A, [card]);
     const [row] = await world.ask("select * from cards.cards where project_id = $1 and card_id = $2", [
       A,
       card.card_id,
@@ -90,17 +90,10 @@ describe("writing", () => {
       tool_call_id: "tc_1",
       agent_turn_id: "turn_1",
       step_id: "step_1",
-      candidate: true,
+      candidate: false,
       body: cardText(card),
       hash: sha256(cardText(card)),
     });
-  });
-
-  test("only tool.result cards can be candidates", async () => {
-    const card = sampleCard(A);
-    await world.cards.putCards(A, [card], { candidate: true });
-    const [row] = await world.ask("select candidate from cards.cards where card_id = $1", [card.card_id]);
-    expect(row).toEqual({ candidate: false });
   });
 
   test("a write inside a transaction that is rolled back leaves nothing", async () => {

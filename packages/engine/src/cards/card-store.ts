@@ -28,8 +28,6 @@ export interface CardRef {
 export interface PutCardsOptions {
   /** Inside the caller's transaction. */
   readonly tx?: Queryer | undefined;
-  /** tool.result cards that are reported later: used if their call ends without a report. */
-  readonly candidate?: boolean | undefined;
 }
 
 export interface CardBatch {
@@ -121,9 +119,9 @@ export const createCardStore = ({ db, sha256 }: CardStoreOptions): CardStore => 
 
   return {
     firstThatFit,
-    async putCards(projectId, cards, { tx = db, candidate = false } = {}) {
+    async putCards(projectId, cards, { tx = db } = {}) {
       if (cards.length > MAX_CARD_BATCH) throw tooMany("cards");
-      const rows = cards.map((card) => prepareCard(card, { projectId, sha256, candidate }));
+      const rows = cards.map((card) => prepareCard(card, { projectId, sha256 }));
       const distinct = distinctRows(rows);
       if (distinct.length === 0) return [];
       checkBatch(distinct);

@@ -25,7 +25,6 @@ const MAX_CARD_ID_LENGTH = 128;
 export interface PrepareCardOptions {
   readonly projectId: string;
   readonly sha256: HashText;
-  readonly candidate: boolean;
 }
 
 /** The same caps mean "your result" to a tool and "your request" to other callers. */
@@ -67,7 +66,7 @@ const checkIdentity = (card: Card, projectId: string): void => {
 };
 
 export const prepareCard = (input: unknown, options: PrepareCardOptions): CardRow => {
-  const { projectId, sha256, candidate } = options;
+  const { projectId, sha256 } = options;
   const card = capped(input, () => parseWritableCard(input, CARD_CAPS));
   checkIdentity(card, projectId);
   const body = capped(input, () => cardText(card, CARD_CAPS));
@@ -81,7 +80,6 @@ export const prepareCard = (input: unknown, options: PrepareCardOptions): CardRo
     stepId: text(card.metadata, "step_id"),
     hash: sha256(body),
     body,
-    candidate: candidate && card.type === CARD_TYPES.toolResult,
     ttlSeconds: card.ttl_seconds,
   };
 };

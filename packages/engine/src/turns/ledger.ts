@@ -35,11 +35,7 @@ export const openLedger = (turn: TurnRow, chain: ChainLink): Ledger => ({
 });
 
 export const sayCard = (ledger: Ledger, card: Card, means: LedgerMeans, show = true): void => {
-  const { candidate: _, ...row } = prepareCard(card, {
-    projectId: ledger.turn.project_id,
-    sha256: means.sha256,
-    candidate: false,
-  });
+  const row = prepareCard(card, { projectId: ledger.turn.project_id, sha256: means.sha256 });
   ledger.chain = extendChain(ledger.chain, row.hash, means.sha256);
   ledger.writes.cards.push({ ...row, chainSeq: ledger.chain.seq, chainHash: ledger.chain.hash });
   ledger.said.push(card.card_id);

@@ -7,8 +7,8 @@ import type { SpawnRow } from "./spawn.sql.ts";
 import type { AgentKey } from "./turn.ts";
 import type { TurnMessage } from "./turn-event.ts";
 
-/** A card of a turn is a link of its chain, and never a candidate. */
-export interface TurnCardRow extends Omit<CardRow, "candidate"> {
+/** A card of a turn is a link of its chain. */
+export interface TurnCardRow extends CardRow {
   readonly chainSeq: number | null;
   readonly chainHash: string | null;
 }
