@@ -46,7 +46,7 @@ describe.each(["the plane itself", "HTTP", "NATS"] as const)("actions over %s", 
       ...(ground === undefined ? {} : { engine: { carrier: await ground.carrier() } }),
     });
     const { engine, projectId } = plane;
-    const own = bootstrapTools({ version: "v1r4", bundledTarget: "bundled" });
+    const own = bootstrapTools({ bundledTarget: "bundled" });
     await engine.tools.upsertTools(projectId, own, { internal: true });
     await engine.profiles.upsertProfile(projectId, { name: "screen", worker_target: UI_WORKER_TARGET });
     for (const agent_id of ["ann", "bob", "cleo"])
