@@ -2,7 +2,8 @@
 
 import type { LeasedCall } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
-import pg from "pg";
+import type pg from "pg";
+import { withTestClient } from "../postgres-client.ts";
 import { ENGINE_TABLES, fingerprintOf, LET_PASS } from "./call-walk.sql.ts";
 import type { TestEngine } from "./test-engine.ts";
 
@@ -44,15 +45,8 @@ export const codeOf = async (promise: Promise<unknown>): Promise<string> => {
   return "no error";
 };
 
-export const withClient = async <T>(t: TestEngine, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new pg.Client({ connectionString: t.database.url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-};
+export const withClient = <T>(t: TestEngine, work: (client: pg.Client) => Promise<T>): Promise<T> =>
+  withTestClient(t.database.url, work);
 
 /** Every row of every table of the engine, hashed: two equal fingerprints mean that nothing changed. */
 export const fingerprint = (t: TestEngine): Promise<string> =>
