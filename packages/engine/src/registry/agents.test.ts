@@ -1,3 +1,4 @@
+import { meddle } from "@toolplane/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openRegistryWorld, type RegistryWorld } from "../../test/registry-world.ts";
 
@@ -137,7 +138,7 @@ describe("upserting", () => {
     await world.agents.upsertAgent(A, { agent_id: "headless", profile_name: "One", init_state: false });
     expect(await heads("headless")).toEqual([]);
     await world.agents.upsertAgent(A, { agent_id: "headed", profile_name: "One" });
-    await world.ask("update state.heads set status = 'running', turn_epoch = 7 where agent_id = 'headed'");
+    await meddle(world, "setHeadOf", ["headed", "running", 7]);
     await world.agents.upsertAgent(A, { agent_id: "headed", profile_name: "One" });
     expect(await heads("headed")).toEqual([{ status: "running", turn_epoch: "7" }]);
   });

@@ -4,7 +4,8 @@ import type { LeasedCall } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
 import type pg from "pg";
 import { withTestClient } from "../postgres-client.ts";
-import { ENGINE_TABLES, fingerprintOf, LET_PASS } from "./call-walk.sql.ts";
+import { ENGINE_TABLES, fingerprintOf } from "./call-walk.sql.ts";
+import { meddle } from "./meddle.ts";
 import type { TestEngine } from "./test-engine.ts";
 
 export const TEST_ACTOR = "tool.test";
@@ -60,8 +61,9 @@ export const fingerprint = (t: TestEngine): Promise<string> =>
     return parts.join("\n");
   });
 
+const PASSINGS = { lease: "passLease", run: "passRun", queue: "passQueue", due: "passDue" } as const;
+
 /** Moves a call's deadlines into the past, as if the time had gone by. */
-export const letPass = (t: TestEngine, toolCallId: string, what: keyof typeof LET_PASS): Promise<void> =>
-  withClient(t, async (client) => {
-    await client.query(LET_PASS[what], [toolCallId]);
-  });
+export const letPass = async (t: TestEngine, toolCallId: string, what: keyof typeof PASSINGS): Promise<void> => {
+  await meddle(t, PASSINGS[what], [toolCallId]);
+};
