@@ -22,7 +22,7 @@ import { CARD_CAPS } from "../cards/prepare-card.ts";
 import { LongCheck } from "../registry/schema-checks.ts";
 import { type Ledger, type LedgerMeans, sayCard } from "./ledger.ts";
 import type { CommittedCall, StepCommit, StepEntry } from "./turn.ts";
-import { contextOfTurn, type TurnRow } from "./turn-row.ts";
+import { contextOfTurn, speakerOf, type TurnRow } from "./turn-row.ts";
 
 export type CallEntry = Extract<StepEntry, { readonly call: CallAsk }>;
 
@@ -125,21 +125,10 @@ const refuseCall = (
 };
 
 const originOf = (turn: TurnRow, epoch: number, stepId: string) => ({
-  projectId: turn.project_id,
-  agentId: turn.agent_id,
-  channelId: turn.channel_id,
-  agentTurnId: turn.agent_turn_id,
+  ...speakerOf(turn),
   turnEpoch: epoch,
   stepId,
   headless: false,
-  recursionDepth: turn.recursion_depth,
-  parentAgentId: turn.parent_agent_id ?? undefined,
-  parentAgentTurnId: turn.parent_agent_turn_id ?? undefined,
-  parentStepId: turn.parent_step_id ?? undefined,
-  contextBoxId: turn.context_box_id,
-  traceparent: turn.traceparent,
-  tracestate: turn.tracestate ?? undefined,
-  parentTraceparent: turn.parent_traceparent ?? undefined,
 });
 
 const refuseDeliverable = (card: Card): void => {
