@@ -4,7 +4,6 @@
 //   const { toolCallId } = await engine.calls.dispatch({ projectId, toolName, arguments });
 //   await engine.close();
 
-import { hash } from "node:crypto";
 import type { Bus } from "@toolplane/bus";
 import { type JsonObject, PROTOCOL_VERSION, ToolplaneError } from "@toolplane/protocol";
 import type { AllowEnv } from "@toolplane/protocol/registry";
@@ -39,7 +38,7 @@ import { createOwnership, type Ownership } from "./ownership/ownership.ts";
 import { type CallObserver, nobodyWatches } from "./ports/call-observer.ts";
 import { type Clock, systemClock } from "./ports/clock.ts";
 import { type Faults, noFaults } from "./ports/faults.ts";
-import { createIds, type Ids } from "./ports/ids.ts";
+import { createIds, type Ids, sha256 } from "./ports/ids.ts";
 import { type Log, silentLog } from "./ports/log.ts";
 import { randomSecret } from "./ports/secrets.ts";
 import { type AgentProfiles, createAgentProfiles } from "./registry/agent-profiles.ts";
@@ -179,9 +178,6 @@ const LONGEST_GRACE_SECONDS = 15;
 // Children of a batch that are made or stopped at once, if that leaves half of the connections to others.
 const BATCH_CHILDREN_AT_ONCE = 8;
 const STUCK_AFTER_MS = 30_000;
-
-// In one step: a call is hashed seven times, and a hash object costs as much again as the hash.
-export const sha256 = (text: string): string => hash("sha256", text, "hex");
 
 export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const {

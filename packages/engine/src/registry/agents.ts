@@ -9,6 +9,7 @@ import {
   planRosterUpsert,
   type RosterAgent,
   type RosterEntry,
+  type RosterStatus,
 } from "@toolplane/protocol/registry";
 import { type Act, type Actor, recordActs } from "../audit/audit.ts";
 import type { Ground } from "../ports/ground.ts";
@@ -25,8 +26,6 @@ import {
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import type { Profiles } from "./profiles.ts";
 import { withProject } from "./with-project.ts";
-
-export type RosterStatus = RosterAgent["status"];
 
 export interface RegisteredAgent {
   readonly projectId: string;
