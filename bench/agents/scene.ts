@@ -5,7 +5,7 @@ import { type BrainFunction, createFunctionBrain, createWorker, type Worker } fr
 import { createEngine, type Engine } from "@toolplane/engine";
 import { createDatabase, type Database } from "@toolplane/engine/internal";
 import { defineTool, serveTools, silentLog, systemClock } from "@toolplane/sdk";
-import { createEngineGateway } from "@toolplane/server";
+import { createEngineGateway } from "@toolplane/server/internal";
 
 export const PROJECT = "bench";
 export const CONNECTIONS = 10;

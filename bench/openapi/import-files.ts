@@ -3,7 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { understandError } from "@toolplane/protocol";
-import { type ImportWork, importHere } from "@toolplane/server";
+import { type ImportWork, importHere } from "@toolplane/server/internal";
 
 export interface ImportLine {
   readonly file: string;

@@ -2,7 +2,7 @@
 // document. Says how long each took, and the memory of the process before, at most and after.
 
 import { createEngine, systemClock } from "@toolplane/engine";
-import { NO_OFFSET, runApis } from "@toolplane/server";
+import { NO_OFFSET, runApis } from "@toolplane/server/internal";
 import { startTestPostgres } from "@toolplane/testkit";
 
 export interface RegisterLine {

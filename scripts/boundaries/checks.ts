@@ -8,6 +8,7 @@ import { checkFileSize } from "./file-size.ts";
 import { checkImports } from "./imports.ts";
 import { checkLockFile } from "./lock-file.ts";
 import { checkMachineTraces } from "./machine-traces.ts";
+import { checkMeddling } from "./meddling.ts";
 import { checkSql } from "./sql.ts";
 import { checkThrows } from "./throws.ts";
 import { checkUnused } from "./unused.ts";
@@ -18,6 +19,7 @@ const CHECKS = [
   checkImports,
   checkCycles,
   checkSql,
+  checkMeddling,
   checkThrows,
   checkExports,
   checkUnused,

@@ -63,7 +63,7 @@ export const isSql = (text: string): boolean => {
   return STATEMENTS.some((pattern) => pattern.test(line));
 };
 
-const textOf = (node: ts.Node): string | undefined => {
+export const textOf = (node: ts.Node): string | undefined => {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) {
     const [left, right] = [textOf(node.left), textOf(node.right)];

@@ -123,6 +123,22 @@ test("[REPO-1-16] a name that only tests import is listed in the internal door o
   ]);
 });
 
+test("[REPO-1-16] a door for users lists what an example or a page imports, and types; the rest is in the internal door", () => {
+  const files = {
+    "packages/server/package.json": `{"name":"@toolplane/server","exports":{".":${ENTRY("./src/main.ts")},"./internal":${ENTRY("./src/internal.ts")}}}`,
+    "packages/server/src/main.ts":
+      'export type { Ask } from "./open.ts";\nexport { open, part } from "./open.ts";\nimport { run } from "@toolplane/engine";\nrun;\n',
+    "packages/server/src/open.ts":
+      "export interface Ask {}\nexport const open = (ask: Ask) => part;\nexport const part = 1;\n",
+    "packages/server/src/internal.ts": "export {};\n",
+    "README.md": '```ts\nimport { open } from "@toolplane/server";\nopen();\n```\n',
+    "tests/x.test.ts": 'import { part } from "@toolplane/server";\npart;\n',
+  };
+  expect(found(files)).toEqual([
+    "packages/server/src/main.ts:2 unused-export: only tests import part: list it in @toolplane/server/internal",
+  ]);
+});
+
 test("[REPO-1-14] the console begins with its page: what the page does not reach is refused", () => {
   const lines = found({
     "packages/console/package.json": '{"name":"@toolplane/console"}',

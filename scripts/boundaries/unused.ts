@@ -94,15 +94,15 @@ const importedNames = (outlines: Outlines): ReadonlySet<string> => {
   return names;
 };
 
-/** A package with an internal door keeps there what only tests import. */
+/** A package with an internal door keeps there what only tests import. A door for users also lists the types of what it offers. */
 const findMisplaced = (workspace: Workspace, outlines: Outlines): Violation[] => {
-  const shipped = importedNames(new Map([...outlines].filter(([path]) => !isForTests(path))));
+  const used = importedNames(new Map([...outlines].filter(([path]) => isBeginning(path) || !isForTests(path))));
   return [...workspace.manifests.values()]
     .filter(({ name, entries }) => entries.has(`${name}/internal`))
     .flatMap(({ name, entries }) => {
       const door = entries.get(name) ?? "";
       return [...(outlines.get(door)?.exports ?? [])]
-        .filter(([exported]) => !shipped.has(`${door}#${exported}`))
+        .filter(([exported, { isType }]) => !used.has(`${door}#${exported}`) && !(isType && FOR_USERS.includes(name)))
         .map(([exported, { line }]) =>
           broken("unused-export", door, line, `only tests import ${exported}: list it in ${name}/internal`),
         );

@@ -7,7 +7,7 @@ import { createIds, silentLog, systemClock } from "@toolplane/engine";
 import { ingress, isRecord, type JsonObject, parseSubject } from "@toolplane/protocol";
 import { bootstrapTools } from "@toolplane/protocol/registry";
 import { defineTool } from "@toolplane/sdk";
-import { createApp, routes } from "@toolplane/server";
+import { createApp, routes } from "@toolplane/server/internal";
 import { eventually, resultFor } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type NatsGround, openNatsGround } from "../carrier/nats-world.ts";
@@ -46,7 +46,7 @@ describe.each(["the plane itself", "HTTP", "NATS"] as const)("actions over %s", 
       ...(ground === undefined ? {} : { engine: { carrier: await ground.carrier() } }),
     });
     const { engine, projectId } = plane;
-    const own = bootstrapTools({ version: "v1r4", bundledTarget: "bundled" });
+    const own = bootstrapTools({ bundledTarget: "bundled" });
     await engine.tools.upsertTools(projectId, own, { internal: true });
     await engine.profiles.upsertProfile(projectId, { name: "screen", worker_target: UI_WORKER_TARGET });
     for (const agent_id of ["ann", "bob", "cleo"])

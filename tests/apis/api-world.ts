@@ -6,7 +6,7 @@ import { parseAllowedOrigin } from "@toolplane/egress/policy";
 import { type Engine, type EngineOptions, isSettled, systemClock } from "@toolplane/engine";
 import type { JsonObject, JsonValue } from "@toolplane/protocol";
 import type { Log, ToolService } from "@toolplane/sdk";
-import { createApiEgress, createEnvSource, type EnvGrant, NO_OFFSET, serveApis } from "@toolplane/server";
+import { createApiEgress, createEnvSource, type EnvGrant, NO_OFFSET, serveApis } from "@toolplane/server/internal";
 import { startTestEngine } from "@toolplane/testkit";
 
 export interface Asked {

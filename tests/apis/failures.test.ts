@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLog } from "@toolplane/engine";
 import type { JsonObject } from "@toolplane/protocol";
-import { createApp, listen, routes } from "@toolplane/server";
+import { createApp, listen, routes } from "@toolplane/server/internal";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { runHere } from "../cli/stack.ts";
 import { type Answerer, type ApiServer, type ApiWorld, answerJson, openApiWorld, startApiServer } from "./api-world.ts";

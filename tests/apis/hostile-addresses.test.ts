@@ -7,7 +7,7 @@ import { createHttpExecutor } from "@toolplane/bridges";
 import { parseAllowedOrigin } from "@toolplane/egress/policy";
 import type { JsonObject, ToolDefinition } from "@toolplane/protocol";
 import { type ExecuteContext, silentLog, type ToolCall } from "@toolplane/sdk";
-import { createApiEgress } from "@toolplane/server";
+import { createApiEgress } from "@toolplane/server/internal";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 let [victim, allowed]: Server[] = [];

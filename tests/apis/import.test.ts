@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type Engine, systemClock } from "@toolplane/engine";
 import type { JsonObject, JsonValue } from "@toolplane/protocol";
 import type { Log } from "@toolplane/sdk";
-import { createImportThreads, NO_OFFSET, type RunningApis, readSettings, runApis } from "@toolplane/server";
+import { createImportThreads, NO_OFFSET, type RunningApis, readSettings, runApis } from "@toolplane/server/internal";
 import { startTestEngine, type TestEngine } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type ApiServer, startApiServer } from "./api-world.ts";

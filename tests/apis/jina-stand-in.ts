@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { connect } from "node:tls";
-import type { createApiEgress } from "@toolplane/server";
+import type { createApiEgress } from "@toolplane/server/internal";
 import { createTestCertificates } from "@toolplane/testkit";
 
 export const GOOD_KEY = "jina_5f1c-canary/9e+2b";

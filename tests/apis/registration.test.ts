@@ -1,6 +1,6 @@
 // What is refused when a tool of the HTTP executor is registered, and what becomes of definitions from before a rule.
 
-import { checkApiTool } from "@toolplane/server";
+import { checkApiTool } from "@toolplane/server/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ApiWorld, openApiWorld } from "./api-world.ts";
 import { defineJina as define, GUIDE } from "./jina-guide.ts";

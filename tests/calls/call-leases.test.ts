@@ -2,7 +2,7 @@
 
 import { systemClock } from "@toolplane/engine";
 import type { Log } from "@toolplane/sdk";
-import { BUNDLED_TARGET, bundledDefinitions, NO_OFFSET, serveBundled } from "@toolplane/server";
+import { BUNDLED_TARGET, bundledDefinitions, NO_OFFSET, serveBundled } from "@toolplane/server/internal";
 import {
   dispatchAndClaim,
   letPass,

@@ -2,7 +2,7 @@
 
 import { defineTool, type Serving, serveTools, silentLog, systemClock, ToolError, toolResult } from "@toolplane/sdk";
 import { connect, type Plane } from "@toolplane/sdk/client";
-import { createEngineGateway, listen } from "@toolplane/server";
+import { createEngineGateway, listen } from "@toolplane/server/internal";
 import { type HttpStack, startHttpStack } from "../http/http-stack.ts";
 import { type CuttingProxy, startCuttingProxy } from "./cutting-proxy.ts";
 

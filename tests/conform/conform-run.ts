@@ -1,7 +1,7 @@
 // conform inside the test: the service is a function, the terminal is a text.
 
 import { defineTool } from "@toolplane/sdk";
-import { type CliIo, type ConformOptions, createCliIo, runConform } from "@toolplane/server";
+import { type CliIo, type ConformOptions, createCliIo, runConform } from "@toolplane/server/internal";
 import { type NamedService, startPlainService } from "@toolplane/testkit";
 import { z } from "zod";
 

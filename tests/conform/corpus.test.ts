@@ -2,7 +2,7 @@
 // break would be no clause: each has its wrong service, and each wrong service fails its clause and no other.
 
 import { ToolplaneError } from "@toolplane/protocol";
-import { CLAUSES } from "@toolplane/server";
+import { CLAUSES } from "@toolplane/server/internal";
 import { type NamedService, RIGHT_SERVICES, WRONG_SERVICES } from "@toolplane/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type ConformReport, failedIn, faultsIn, launchPlain, reportOn } from "./conform-run.ts";

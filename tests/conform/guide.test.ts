@@ -1,7 +1,7 @@
 // The guide lists the clauses as they are, and what it says about the command is true.
 
 import { readFileSync } from "node:fs";
-import { CLAUSES } from "@toolplane/server";
+import { CLAUSES } from "@toolplane/server/internal";
 import { expect, test } from "vitest";
 
 const guide = readFileSync(new URL("../../docs/guides/conformance.md", import.meta.url), "utf8");

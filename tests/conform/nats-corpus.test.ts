@@ -1,7 +1,7 @@
 // The conformance kit over NATS, against services that keep every clause and services that break exactly one of those there are
 // over NATS only. That the others are seen there too is tried in tests/long.
 
-import { CLAUSES } from "@toolplane/server";
+import { CLAUSES } from "@toolplane/server/internal";
 import { RIGHT_NATS_SERVICES, WRONG_NATS_SERVICES } from "@toolplane/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
 import { failedIn, faultsIn } from "./conform-run.ts";

@@ -4,7 +4,7 @@
 import { fileURLToPath } from "node:url";
 import { openBareNats } from "@toolplane/bus/nats";
 import { serveTools, silentLog } from "@toolplane/sdk";
-import type { ConformOptions } from "@toolplane/server";
+import type { ConformOptions } from "@toolplane/server/internal";
 import { RIGHT_NATS_SERVICES, startPlainService } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 

@@ -4,7 +4,6 @@ import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import {
   createFunctionExecutor,
-  createHttpGateway,
   createIds,
   createRunner,
   definitionOf,
@@ -13,7 +12,8 @@ import {
   startToolService,
   systemClock,
 } from "@toolplane/sdk";
-import type { ConformOptions } from "@toolplane/server";
+import { createHttpGateway } from "@toolplane/sdk/protocol";
+import type { ConformOptions } from "@toolplane/server/internal";
 import { expect, test } from "vitest";
 
 import { type ConformReport, conform, countWords, createTerminal, failedIn, faultsIn, TARGET } from "./conform-run.ts";

@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { createNatsBus, type NatsLink } from "@toolplane/bus/nats";
 import { type CallFacts, type Carrier, silentLog } from "@toolplane/engine";
-import { createNatsGateway } from "@toolplane/server";
+import { createNatsGateway } from "@toolplane/server/internal";
 import { startTestEngine, type TestEngine } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";

@@ -2,7 +2,7 @@
 
 import { createNatsBus } from "@toolplane/bus/nats";
 import { type Carrier, silentLog } from "@toolplane/engine";
-import { createNatsGateway } from "@toolplane/server";
+import { createNatsGateway } from "@toolplane/server/internal";
 import { createNatsCredentials, startNats, startTestEngine } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { startProgram } from "../cli/program.ts";

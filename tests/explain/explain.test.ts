@@ -15,11 +15,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeSettledHistory } from "../../bench/engine/settled-history.ts";
 import { ALLOWED_PROJECT_SCANS, ALLOWED_SCANS, type AllowedScan, isFew, isTied } from "./allowed.ts";
 import { collectStatements } from "./collect-statements.ts";
-import { FULL_TABLES } from "./full-tables.sql.ts";
 import { cteJoins, type PlanNode, projectScans, wholeScans } from "./plan.ts";
 
 type Client = Awaited<ReturnType<Database["connect"]>>;
 
+const FILLINGS = ["fillEvents", "fillCommands", "fillStreams", "fillBatches", "fillTasks", "analyzeFull"] as const;
 const SETTLED = 100_000;
 const HOURS_AGO_MS = 36_000_000;
 
@@ -88,9 +88,7 @@ beforeAll(async () => {
   const owner = createDatabase({ connection: { connectionString: t.database.url }, maxConnections: 1 });
   await makeSettledHistory(owner, { sampleProject: t.projectId, calls: SETTLED, beganMs: Date.now() - HOURS_AGO_MS });
   await owner.close();
-  await withTestClient(t.database.url, async (client) => {
-    for (const text of FULL_TABLES) await client.query(text);
-  });
+  for (const what of FILLINGS) await meddle(t, what);
   old = await planAll(t.database.url);
 });
 afterAll(() => t[Symbol.asyncDispose]());

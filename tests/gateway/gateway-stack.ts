@@ -4,7 +4,7 @@
 import { openNatsLink } from "@toolplane/bus/nats";
 import { silentLog } from "@toolplane/engine";
 import { buildResult, HEADERS, isErrorCode, type WireError } from "@toolplane/protocol";
-import { createNatsGateway } from "@toolplane/server";
+import { createNatsGateway } from "@toolplane/server/internal";
 import { type AnswerBody, toolUpload } from "@toolplane/testkit";
 import { type HttpStack, startHttpStack } from "../http/http-stack.ts";
 import { type DeployedServer, type DeployedUser, startDeployedServer } from "./deployed-server.ts";

@@ -3,7 +3,7 @@
 import { openNatsLink } from "@toolplane/bus/nats";
 import { silentLog } from "@toolplane/engine";
 import { ERROR_TABLE, GATEWAY_OPERATIONS } from "@toolplane/protocol";
-import { createNatsGateway } from "@toolplane/server";
+import { createNatsGateway } from "@toolplane/server/internal";
 import { eventually, fingerprint, startNats, toolUpload } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {

@@ -12,7 +12,7 @@ import {
   type HeaderMap,
   isToolplaneError,
 } from "@toolplane/protocol";
-import { createEngineGateway } from "@toolplane/server";
+import { createEngineGateway } from "@toolplane/server/internal";
 import { fingerprint } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addAgent, call, commit, takeTurn } from "../turns/turn-world.ts";

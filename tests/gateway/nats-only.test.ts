@@ -4,7 +4,7 @@
 import { createNatsBus } from "@toolplane/bus/nats";
 import { type Carrier, silentLog } from "@toolplane/engine";
 import { defineTool, serveTools } from "@toolplane/sdk";
-import { createNatsGateway } from "@toolplane/server";
+import { createNatsGateway } from "@toolplane/server/internal";
 import { eventually, startTestEngine } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { startDeployedServer } from "./deployed-server.ts";

@@ -4,7 +4,7 @@
 
 import { systemClock } from "@toolplane/engine";
 import { isToolplaneError } from "@toolplane/protocol";
-import { createEngineGateway } from "@toolplane/server";
+import { createEngineGateway } from "@toolplane/server/internal";
 import { fingerprint, withClient } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AimedCall, callHeaders, type GatewayStack, resultCard, startGatewayStack } from "./gateway-stack.ts";

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { HOST_CLAUSES } from "@toolplane/server";
+import { HOST_CLAUSES } from "@toolplane/server/internal";
 import { describe, expect, test } from "vitest";
 import { WRONG_HOSTS } from "./check-programs/wrong-hosts.ts";
 import { failedIn, report } from "./check-run.ts";

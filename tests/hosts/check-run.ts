@@ -1,6 +1,6 @@
 // `toolplane host check` inside the test: the terminal is a text, the host a process.
 
-import { createCliIo, type HostCheckOptions, runHostCheck } from "@toolplane/server";
+import { createCliIo, type HostCheckOptions, runHostCheck } from "@toolplane/server/internal";
 import { programEnv } from "@toolplane/testkit";
 
 export interface CheckReport {

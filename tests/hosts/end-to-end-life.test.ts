@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "@toolplane/engine";
 import { type Log, silentLog } from "@toolplane/sdk";
-import { listHosts, NO_OFFSET, readHostSettings, startHosts, type ToolHosts } from "@toolplane/server";
+import { listHosts, NO_OFFSET, readHostSettings, startHosts, type ToolHosts } from "@toolplane/server/internal";
 import { startTestEngine, type TestEngine, toolUpload, until } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { makePlace } from "../up/data.ts";

@@ -1,7 +1,7 @@
 // Every answer of the table's routes is held against the schema that its route lists: a field that is missing, has another type or
 // is not described is a fault of the code or of the description.
 
-import type { Route } from "@toolplane/server";
+import type { Route } from "@toolplane/server/internal";
 import { problemBody } from "@toolplane/server/reference";
 import { z } from "zod";
 

@@ -2,7 +2,7 @@
 
 import { connect, type Socket } from "node:net";
 import type { Log } from "@toolplane/engine";
-import { listen } from "@toolplane/server";
+import { listen } from "@toolplane/server/internal";
 import { eventually } from "@toolplane/testkit";
 import { afterEach, expect, test, vi } from "vitest";
 import { type HttpStack, startHttpStack } from "./http-stack.ts";

@@ -1,7 +1,7 @@
 // A clumsy user at every route of the table: what is wrong is said in one sentence, with the status it has, and nothing changes.
 
 import { silentLog } from "@toolplane/engine";
-import { createApp, routes } from "@toolplane/server";
+import { createApp, routes } from "@toolplane/server/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type HttpStack, startHttpStack } from "./http-stack.ts";
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { silentLog } from "@toolplane/engine";
-import { createApp, createConsoleFiles, routes } from "@toolplane/server";
+import { createApp, createConsoleFiles, routes } from "@toolplane/server/internal";
 import { afterAll, describe, expect, test } from "vitest";
 
 const home = mkdtempSync(join(tmpdir(), "toolplane-console-"));

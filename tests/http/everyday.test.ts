@@ -2,9 +2,8 @@
 
 import { createFunctionBrain, createWorker, type FunctionAnswer } from "@toolplane/agents";
 import { HEADERS } from "@toolplane/protocol";
-import { queryTestDatabase } from "@toolplane/testkit";
+import { meddle } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MAKE_LATE } from "./everyday.sql.ts";
 import { type HttpStack, startHttpStack } from "./http-stack.ts";
 
 type Message = { readonly role: string; readonly content: string };
@@ -159,7 +158,7 @@ describe("a budget", () => {
     });
     await expect.poll(async () => (await turnOf(id)).status).toBe("suspended");
     const { engine, database } = http.t;
-    await queryTestDatabase(database.url, MAKE_LATE, [id]);
+    await meddle(database.url, "lapseResume", [id]);
     await engine.tendTurns.open(100);
     const turn = await turnOf(id);
     expect(turn).toMatchObject({ status: "timeout", error: { code: "time_budget_reached" } });

@@ -1,7 +1,7 @@
 // The API in one process over a test engine: requests go through the whole application, without a socket.
 
 import { silentLog } from "@toolplane/engine";
-import { type AppOptions, createApp, routes } from "@toolplane/server";
+import { type AppOptions, createApp, routes } from "@toolplane/server/internal";
 import { type Answer, readAnswer, startTestEngine, type TestEngine } from "@toolplane/testkit";
 import { checkAnswers } from "./check-answers.ts";
 
@@ -25,10 +25,7 @@ export interface HttpStack extends AsyncDisposable {
 export const startHttpStack = async (
   options: Parameters<typeof startTestEngine>[0] = {},
   limits: Partial<
-    Pick<
-      AppOptions,
-      "bodies" | "answers" | "readers" | "waits" | "requestPlaces" | "log" | "webhooks" | "metrics" | "metricsToken"
-    >
+    Pick<AppOptions, "bodies" | "answers" | "readers" | "waits" | "log" | "webhooks" | "metrics" | "metricsToken">
   > = {},
   /** False for tests of memory: a check reads a copy of every answer. */
   isChecked = true,

@@ -3,7 +3,7 @@
 
 import { actorOfToken, type Role } from "@toolplane/engine";
 import { streamToken } from "@toolplane/protocol";
-import { routes } from "@toolplane/server";
+import { routes } from "@toolplane/server/internal";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { callOf, EXPECTED, type Expected, type Named } from "./matrix/expected.ts";
 import { AGENTS, type Belongings, PROJECTS, type Project, startWorld, type World } from "./matrix/world.ts";

@@ -1,7 +1,7 @@
 // What requests and readers may hold of the server's memory, tried from outside.
 
 import { connect } from "node:net";
-import { listen } from "@toolplane/server";
+import { listen } from "@toolplane/server/internal";
 import { eventually, resultFor } from "@toolplane/testkit";
 import { expect, test, vi } from "vitest";
 import { openEvents } from "./event-reader.ts";

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { type Engine, systemClock } from "@toolplane/engine";
-import { createPlaneMetrics } from "@toolplane/server";
+import { createPlaneMetrics } from "@toolplane/server/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type HttpStack, startHttpStack } from "./http-stack.ts";
 

@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { routes } from "@toolplane/server";
+import { routes } from "@toolplane/server/internal";
 import { describeRoutes } from "@toolplane/server/reference";
 import openapiTypes, { astToString } from "openapi-typescript";
 import ts from "typescript";

@@ -1,7 +1,7 @@
 // The page for people and the table of routes say the same.
 
 import { readFileSync } from "node:fs";
-import { routes } from "@toolplane/server";
+import { routes } from "@toolplane/server/internal";
 import { expect, test } from "vitest";
 
 const page = readFileSync(new URL("../../docs/reference/http-api.md", import.meta.url), "utf8");

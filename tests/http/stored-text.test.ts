@@ -1,7 +1,7 @@
 // Text that PostgreSQL cannot store (a NUL, a lone surrogate) and event positions it cannot hold: both are the caller's
 // mistake, said in one sentence, and nothing changes.
 
-import { routes } from "@toolplane/server";
+import { routes } from "@toolplane/server/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type HttpStack, startHttpStack } from "./http-stack.ts";
 

@@ -1,7 +1,7 @@
 // Every route asked by curl: a right request is answered as the route's schema says, a wrong one is refused with a code.
 // A route without both fails.
 
-import { routes } from "@toolplane/server";
+import { routes } from "@toolplane/server/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CurlAnswer, curl } from "./transcript/curl.ts";
 import { PAIRS, type Request } from "./transcript/pairs.ts";

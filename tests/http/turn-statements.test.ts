@@ -3,7 +3,7 @@
 
 import { createFunctionBrain, createWorker, type FunctionAnswer } from "@toolplane/agents";
 import { silentLog, systemClock } from "@toolplane/engine";
-import { NO_OFFSET, serveBundled } from "@toolplane/server";
+import { NO_OFFSET, serveBundled } from "@toolplane/server/internal";
 import { type AnswerBody, countStatements, eventually, watchService } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { type HttpStack, startHttpStack } from "./http-stack.ts";

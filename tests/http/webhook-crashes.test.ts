@@ -2,7 +2,7 @@
 
 import { type Engine, systemClock } from "@toolplane/engine";
 import { type FaultPoint, WEBHOOK_FAULT_POINTS } from "@toolplane/engine/internal";
-import { createSendDelivery, createWebhookKey } from "@toolplane/server";
+import { createSendDelivery, createWebhookKey } from "@toolplane/server/internal";
 import { createMemoryCarrier, meddle, resultFor, startTestEngine, type TestEngine } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 

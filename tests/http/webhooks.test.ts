@@ -11,7 +11,7 @@ import {
   createWebhookEgress,
   createWebhookKey,
   deliverWebhooks,
-} from "@toolplane/server";
+} from "@toolplane/server/internal";
 import { meddle, toolUpload, withTestClient } from "@toolplane/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type HttpStack, startHttpStack } from "./http-stack.ts";

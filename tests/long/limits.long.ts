@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type LeasedCall, silentLog } from "@toolplane/engine";
-import { createApp, listen, routes } from "@toolplane/server";
+import { createApp, listen, routes } from "@toolplane/server/internal";
 import {
   createChance,
   resultFor,

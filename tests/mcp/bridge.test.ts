@@ -9,7 +9,7 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { parseAllowedOrigin } from "@toolplane/egress/policy";
 import { systemClock } from "@toolplane/engine";
-import { listHosts, type McpServers, type McpSetting, NO_OFFSET, runMcpServers } from "@toolplane/server";
+import { listHosts, type McpServers, type McpSetting, NO_OFFSET, runMcpServers } from "@toolplane/server/internal";
 import { startTestEngine, type TestEngine, until } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 

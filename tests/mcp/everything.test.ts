@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { systemClock } from "@toolplane/engine";
-import { type McpServers, NO_OFFSET, runMcpServers } from "@toolplane/server";
+import { type McpServers, NO_OFFSET, runMcpServers } from "@toolplane/server/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { echo, type McpStack, startMcpStack } from "./mcp-stack.ts";
 

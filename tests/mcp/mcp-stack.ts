@@ -4,7 +4,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { systemClock } from "@toolplane/engine";
 import { defineTool, serveTools, silentLog, type Tool } from "@toolplane/sdk";
-import { createEngineGateway, listen, NO_OFFSET } from "@toolplane/server";
+import { createEngineGateway, listen, NO_OFFSET } from "@toolplane/server/internal";
 import { type HttpStack, startHttpStack } from "../http/http-stack.ts";
 
 export interface McpStack extends AsyncDisposable {

@@ -5,7 +5,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { openBareNats } from "@toolplane/bus/nats";
 import { HEADERS } from "@toolplane/protocol";
 import { defineTool, silentLog } from "@toolplane/sdk";
-import { createApp, listen, routes } from "@toolplane/server";
+import { createApp, listen, routes } from "@toolplane/server/internal";
 import { until } from "@toolplane/testkit";
 import { expect } from "vitest";
 import { openWorld } from "../sdk-nats/world.ts";

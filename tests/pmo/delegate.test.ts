@@ -3,10 +3,10 @@
 import { createPmo, PMO_SERVICE } from "@toolplane/agents";
 import { ToolplaneError } from "@toolplane/protocol";
 import { createRunner, silentLog, systemClock } from "@toolplane/sdk";
-import { createEngineGateway } from "@toolplane/server";
-import { letPass, queryTestDatabase } from "@toolplane/testkit";
+import { createEngineGateway } from "@toolplane/server/internal";
+import { letPass, meddle, queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
-import { IDENTITY_EDGES, LEFT_BEHIND, OFFER_NOW, TURNS_LIKE } from "./pmo-world.sql.ts";
+import { IDENTITY_EDGES, LEFT_BEHIND, TURNS_LIKE } from "./pmo-world.sql.ts";
 import { BOSS, PROJECT, startPmoWorld, WORKER } from "./pmo-world.ts";
 
 describe("delegate_async", () => {
@@ -210,7 +210,7 @@ describe("a command that comes again", () => {
     await engine.profiles.upsertProfile(PROJECT, { name: "Worker", worker_target: "attic" });
     await letPass(world.test, asked.toolCallId, "lease");
     await engine.expire();
-    await queryTestDatabase(world.test.database.url, OFFER_NOW, [asked.toolCallId]);
+    await meddle(world.test, "offerCall", [asked.toolCallId]);
     expect(await world.serve()).toMatchObject([{ outcome: "settled", status: "success" }]);
     const children = await world.children(asked.agentTurnId);
     expect(children.map(({ agentTurnId }) => agentTurnId)).toEqual([first?.agentTurnId]);
@@ -236,7 +236,7 @@ describe("a command that comes again", () => {
     const [first] = await world.claim();
     await letPass(world.test, asked.toolCallId, "lease");
     await world.engine.expire();
-    await queryTestDatabase(world.test.database.url, OFFER_NOW, [asked.toolCallId]);
+    await meddle(world.test, "offerCall", [asked.toolCallId]);
     const [second] = await world.claim();
     expect(first && (await world.run(first))).toMatchObject({ outcome: "lost" });
     expect(await world.children(asked.agentTurnId)).toEqual([]);

@@ -5,11 +5,11 @@
 import { batchIdOf } from "@toolplane/engine";
 import { isToolplaneError, type JsonObject } from "@toolplane/protocol";
 import { modelToolSpec } from "@toolplane/protocol/agents";
-import { queryTestDatabase } from "@toolplane/testkit";
+import { meddle, queryTestDatabase } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import { tasks } from "./fork.ts";
 import { requestOver } from "./pmo-http.ts";
-import { FORGET_MOST_TASKS, LEFT_BEHIND } from "./pmo-world.sql.ts";
+import { LEFT_BEHIND } from "./pmo-world.sql.ts";
 import { BOSS, type PmoWorld, PROJECT, startPmoWorld, WORKER } from "./pmo-world.ts";
 
 const http = async (world: PmoWorld, method: string, path: string, body: object) => {
@@ -98,7 +98,7 @@ describe("the tasks of one fork_join", () => {
 
   test("[UTP-11.6-D1] a project from before the setting is brought up to it", async () => {
     await using world = await startPmoWorld();
-    await queryTestDatabase(world.test.database.url, FORGET_MOST_TASKS);
+    await meddle(world.test, "forgetMostTasks");
     const older = await world.test.another();
     const [known] = await older.definitions.resolve([{ projectId: PROJECT, toolName: "fork_join" }]);
     expect(JSON.stringify(known?.definition)).not.toContain("maxItems");

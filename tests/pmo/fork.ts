@@ -1,8 +1,7 @@
 // A fork_join of the boss, and the time that passes for it.
 
 import { batchIdOf } from "@toolplane/engine";
-import { queryTestDatabase } from "@toolplane/testkit";
-import { LET_BATCH } from "./pmo-world.sql.ts";
+import { meddle } from "@toolplane/testkit";
 import { type PmoWorld, PROJECT, WORKER } from "./pmo-world.ts";
 
 /** So many tasks for new workers. */
@@ -23,5 +22,12 @@ export const fork = async (world: PmoWorld, args: Record<string, unknown>, agent
   return { ...asked, batchId, view, agents };
 };
 
-export const letPass = (world: PmoWorld, batchId: string, what: keyof typeof LET_BATCH) =>
-  queryTestDatabase(world.test.database.url, LET_BATCH[what], [batchId]);
+const PASSINGS = {
+  deadline: "passBatchDeadline",
+  retry: "retryTasksNow",
+  patience: "ageChildren",
+  memory: "forgetChildren",
+} as const;
+
+export const letPass = (world: PmoWorld, batchId: string, what: keyof typeof PASSINGS) =>
+  meddle(world.test, PASSINGS[what], [batchId]);

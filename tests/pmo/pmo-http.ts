@@ -1,7 +1,7 @@
 // Requests to the API of a project with a project manager, without a socket.
 
 import { silentLog } from "@toolplane/engine";
-import { createApp, routes } from "@toolplane/server";
+import { createApp, routes } from "@toolplane/server/internal";
 import { readAnswer } from "@toolplane/testkit";
 import { type PmoWorld, PROJECT } from "./pmo-world.ts";
 

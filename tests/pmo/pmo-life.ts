@@ -9,7 +9,7 @@ import { createPmo, PMO_SERVICE } from "@toolplane/agents";
 import { type AgentKey, createEngine, type Engine, stepIdOf, type Work } from "@toolplane/engine";
 import { type Faults, noFaults } from "@toolplane/engine/internal";
 import { createRunner, silentLog, startToolService, systemClock } from "@toolplane/sdk";
-import { createEngineGateway } from "@toolplane/server";
+import { createEngineGateway } from "@toolplane/server/internal";
 import { PROJECT } from "./pmo-world.ts";
 
 export interface PmoLife extends AsyncDisposable {

@@ -1,16 +1,4 @@
-// What tests of the project manager ask the database directly, and how they let time pass.
-
-const PAST = "now() - interval '1 second'";
-
-export const LET_BATCH = {
-  /** $1 batch. */
-  deadline: `update state.batches set deadline_at = ${PAST} where batch_id = $1`,
-  /** Children have waited for more than a minute. */
-  patience: `update state.turns set created_at = now() - interval '61 seconds' where correlation_id like $1 || '%'`,
-  /** Children were forgotten. */
-  memory: "delete from state.turns where correlation_id like $1 || '%'",
-  retry: `update state.batch_tasks set next_attempt_at = ${PAST} where batch_id = $1 and status = 'pending'`,
-} as const;
+// What tests of the project manager ask the database directly.
 
 /** Seconds until the next attempt, by task. $1 batch. */
 export const NEXT_ATTEMPTS = `
@@ -51,10 +39,6 @@ export const TASK_EVENTS = `
 select payload::jsonb ->> 'agent_turn_id' as agent_turn_id, count(*)::int as events
   from bus.events where subject like '%.task' group by 1`;
 
-/** A call that waits for its next attempt waits no longer. $1 call. */
-export const OFFER_NOW =
-  "update state.live_calls set available_at = now() where tool_call_id = $1 and status = 'queued'";
-
 export const BATCH_ROWS = `
 select (select count(*)::int from state.batches) as batches, (select count(*)::int from state.batch_tasks) as tasks,
        (select count(*)::int from state.edges where primitive = 'join') as edges`;
@@ -72,17 +56,3 @@ select agent_id from state.heads h where not exists (select from resource.agents
 /** Its depth as it is stored, and as its command says. $1 call. */
 export const COMMAND_DEPTHS =
   "select recursion_depth as depth, headers::json ->> 'CG-Recursion-Depth' as header from state.calls where tool_call_id = $1";
-
-/** fork_join as it was registered before projects had limits. The text's hash is computed as the registry does. */
-export const FORGET_MOST_TASKS = `
-with old as (
-  select project_id, version, replace(definition, '"maxItems":8,', '') as definition
-    from resource.tool_versions where tool_name = 'fork_join'
-),
-hashed as (select *, encode(sha256(convert_to(definition, 'UTF8')), 'hex') as hash from old),
-versions as (
-  update resource.tool_versions v set definition = h.definition, definition_hash = h.hash
-    from hashed h where v.tool_name = 'fork_join' and v.project_id = h.project_id and v.version = h.version
-)
-update resource.tools t set definition_hash = h.hash
-  from hashed h where t.tool_name = 'fork_join' and t.project_id = h.project_id and t.version = h.version`;

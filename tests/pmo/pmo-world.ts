@@ -14,7 +14,7 @@ import {
 import type { TurnEnd } from "@toolplane/engine/internal";
 import { type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import { createRunner, type RunReport, silentLog, systemClock } from "@toolplane/sdk";
-import { createEngineGateway } from "@toolplane/server";
+import { createEngineGateway } from "@toolplane/server/internal";
 import { startTestEngine, type TestEngine } from "@toolplane/testkit";
 
 export const PROJECT = "factory";

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "@toolplane/engine";
 import { defineTool, serveTools, silentLog } from "@toolplane/sdk";
-import { listen, NO_OFFSET, readHostSettings, startHosts } from "@toolplane/server";
+import { listen, NO_OFFSET, readHostSettings, startHosts } from "@toolplane/server/internal";
 import { startTestEngine, type TestEngine } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { PATIENT } from "../hosts/end-to-end-stack.ts";

@@ -2,7 +2,7 @@
 
 import { systemClock } from "@toolplane/engine";
 import { defineTool, type Log, serveTools } from "@toolplane/sdk";
-import { createEngineGateway } from "@toolplane/server";
+import { createEngineGateway } from "@toolplane/server/internal";
 import { expect, test } from "vitest";
 import { startHttpStack } from "../http/http-stack.ts";
 

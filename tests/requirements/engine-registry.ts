@@ -93,7 +93,6 @@ export const rules = [
   { id: "UTP-13.2-E11", source: "utp 13.2", part: "engine", text: "init_state makes an idle head once." },
   { id: "UTP-W17-E1", source: "utp 15 W-17", part: "engine", text: "A deactivated agent fails source validation." },
   { id: "UTP-W17-E2", source: "utp 15 W-17", part: "engine", text: "A deactivated agent's calls are refused, by every process." },
-  { id: "UTP-W18-E1", source: "utp 15 W-18", part: "engine", text: "Who may not reassign cannot change profile, owner, worker_target or tags of a known agent." },
   { id: "UTP-W30-E3", source: "utp 15 W-30", part: "engine", text: "Profile names are unique and found without regard to case." },
   { id: "UTP-W30-E4", source: "utp 15 W-30", part: "engine", text: "Filters of lists come before paging." },
   { id: "UTP-W31-E1", source: "utp 15 W-31", part: "engine", text: "Agent ids and worker targets are subject tokens." },

@@ -56,6 +56,7 @@ export const rules = [
   { id: "UTP-W05-T1", source: "utp 15 W-05", part: "pmo", text: "Queued children of a batch can be canceled." },
   { id: "UTP-W18-R1", source: "utp 15 W-18", part: "pmo", text: "A caller without boxes of its own can pass on none." },
   { id: "UTP-W18-R2", source: "utp 15 W-18", part: "pmo", text: "Provisioning is guarded by the profile an agent has, also when that cannot be found." },
+  { id: "UTP-W18-3", source: "utp 15, W-18", part: "pmo", text: "An agent that provisions agents cannot change profile, owner, worker_target or tags of an existing one." },
   { id: "UTP-W26-R2", source: "utp 15 W-26", part: "pmo", text: "The deadline of a call that waits for a batch moves with the batch." },
   { id: "UTP-W27-R1", source: "utp 15 W-27", part: "pmo", text: "The tools a project starts with are retry: safe." },
   { id: "UTP-W27-R2", source: "utp 15 W-27", part: "pmo", text: "What a call makes has ids derived from the call." },

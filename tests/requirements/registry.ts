@@ -82,7 +82,6 @@ export const rules = [
   { id: "UTP-D29", source: "utp 17, D-29", part: "protocol", text: "The command of a call goes to its definition's target_subject, expanded." },
   { id: "UTP-W18-1", source: "utp 15, W-18", part: "protocol", text: "The delegation guard denies when anything it needs could not be resolved." },
   { id: "UTP-W18-2", source: "utp 15, W-18", part: "protocol", text: "A caller without boxes can pass on no box; unauthorised is bad_request, authorised but missing not_found." },
-  { id: "UTP-W18-3", source: "utp 15, W-18", part: "protocol", text: "Every door that changes the roster passes the same guard against changing profile, owner, worker_target or tags of an existing agent." },
   { id: "UTP-W19", source: "utp 15, W-19", part: "protocol", text: "target_subject is parsed, at registration and again at dispatch; it never leads out of its project or past its tools." },
   { id: "UTP-W20-1", source: "utp 15, W-20", part: "protocol", text: "Arguments that are not an object never reach a tool as _raw." },
   { id: "UTP-W20-2", source: "utp 15, W-20", part: "protocol", text: "Layered arguments are checked against parameters." },

@@ -7,7 +7,7 @@ export const rules = [
   { id: "UTP-1.1-2", source: "utp 1.1", part: "protocol", text: "The suffix is everything from the eighth token on, joined by dots again." },
   { id: "UTP-1.1-3", source: "utp 1.1", part: "protocol", text: "tryParseSubject gives undefined for what is not a subject; parseSubject throws protocol_violation." },
   { id: "UTP-1.1-4", source: "utp 1.1", part: "protocol", text: "A concrete subject has no wildcard, blank or empty tokens." },
-  { id: "UTP-1.1-5", source: "utp 1.1", part: "protocol", text: "The version is v1r4 unless told otherwise, and a message of another version does not pass ingress." },
+  { id: "UTP-1.1-5", source: "utp 1.1", part: "protocol", text: "The version is v1r4, and a message of another version does not pass ingress." },
   { id: "UTP-1.1-6", source: "utp 1.1", part: "protocol", text: "The category is cmd, evt, str or rpc; the component is agent, sys, tool or user, and gateway for rpc alone." },
   { id: "UTP-1.1-7", source: "utp 1.1", part: "protocol", text: "Without a channel the channel is public." },
   { id: "UTP-1.1-8", source: "utp 1.1", part: "protocol", text: "The target of a doorbell is a worker pool; the target of every other agent subject is the agent." },

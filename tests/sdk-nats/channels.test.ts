@@ -4,7 +4,7 @@
 
 import { buildResult, HEADERS, tryParseSubject } from "@toolplane/protocol";
 import { createRunner, defineTool, systemClock } from "@toolplane/sdk";
-import { createEngineGateway } from "@toolplane/server";
+import { createEngineGateway } from "@toolplane/server/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectWire } from "../gateway/wire-client.ts";
 import { startHttpStack } from "../http/http-stack.ts";

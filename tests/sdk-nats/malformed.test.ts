@@ -4,7 +4,8 @@
 
 import type { CallView } from "@toolplane/engine";
 import { HEADERS } from "@toolplane/protocol";
-import { createNatsToolGateway, createRunner, defineTool, systemClock } from "@toolplane/sdk";
+import { createRunner, defineTool, systemClock } from "@toolplane/sdk";
+import { createNatsToolGateway } from "@toolplane/sdk/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectWire, type WireClient } from "../gateway/wire-client.ts";
 import { createRecordingLog, openWorld, type World } from "./world.ts";

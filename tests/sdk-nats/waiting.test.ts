@@ -5,7 +5,7 @@ import { openNatsLink } from "@toolplane/bus/nats";
 import { silentLog } from "@toolplane/engine";
 import { HEADERS } from "@toolplane/protocol";
 import { defineTool } from "@toolplane/sdk";
-import { createNatsGateway } from "@toolplane/server";
+import { createNatsGateway } from "@toolplane/server/internal";
 import { toolUpload } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectWire, type WireClient, type WireMessage } from "../gateway/wire-client.ts";

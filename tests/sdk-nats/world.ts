@@ -14,7 +14,7 @@ import {
   silentLog,
   type Tool,
 } from "@toolplane/sdk";
-import { createNatsGateway } from "@toolplane/server";
+import { createNatsGateway } from "@toolplane/server/internal";
 import { type NatsOptions, startNats, startTestEngine, type TestEngine, type TestNats } from "@toolplane/testkit";
 
 export interface World extends AsyncDisposable {

@@ -1,18 +1,5 @@
-// How the attack on turns lets time pass, and what it looks for afterwards. $1 agent everywhere.
+// What the attack on turns looks for. $1 agent everywhere.
 
-// What is in somebody's hands is left alone: the test must not be what others wait for.
-export const LAPSE_CLAIMS = `
-update state.inbox set claim_expires_at = now() - interval '1 second', ring_at = now() - interval '1 second'
- where ctid = any (array(select ctid from state.inbox where agent_id = $1 and archived_at is null for update skip locked))`;
-export const LAPSE_LEASES = `
-update state.live_calls set due_at = now() - interval '1 second', lease_expires_at = now() - interval '1 second'
- where ctid = any (array(select ctid from state.live_calls where agent_id = $1 and status = 'running' for update skip locked))`;
-export const STAND_STILL = "update state.heads set updated_at = now() - interval '1 minute' where agent_id = $1";
-export const RETRY_NOW =
-  "update state.inbox set next_retry_at = now() where agent_id = $1 and status = 'deferred' and archived_at is null";
-export const OFFER_NOW = "update state.live_calls set available_at = now() where agent_id = $1 and status = 'queued'";
-/** $2 status. */
-export const SET_STATUS = "update resource.agents set status = $2 where agent_id = $1";
 export const OPEN_TURNS = "select agent_turn_id from state.turns where agent_id = $1 and ended_at is null";
 
 /** Each of its turns with what must be one, and what must be none. */

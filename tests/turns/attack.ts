@@ -3,7 +3,7 @@
 
 import { type Engine, type LeasedCall, type StepEntry, stepIdOf, type Work } from "@toolplane/engine";
 import { isToolplaneError } from "@toolplane/protocol";
-import { queryTestDatabase, resultFor } from "@toolplane/testkit";
+import { meddle, queryTestDatabase, resultFor } from "@toolplane/testkit";
 import fc from "fast-check";
 import { expect } from "vitest";
 import * as sql from "./attack.sql.ts";
@@ -77,17 +77,17 @@ const actsOn = (target: Target, engine: Engine, which: number) => {
     settle: () => ifLease((held) => engine.calls.settle(resultFor(held))),
     settleOtherwise: () => ifLease((held) => engine.calls.settle(resultFor(held, { status: "failed", error }))),
     cancel: () => ifLease(({ facts }) => engine.calls.cancel({ projectId, toolCallId: facts.toolCallId })),
-    lapseClaims: () => query(target, sql.LAPSE_CLAIMS, [agentId]),
-    lapseLeases: () => query(target, sql.LAPSE_LEASES, [agentId]),
+    lapseClaims: () => meddle(target.t, "lapseClaimsOf", [agentId]),
+    lapseLeases: () => meddle(target.t, "lapseLeasesOf", [agentId]),
     sweep: async () => {
-      await query(target, sql.STAND_STILL, [agentId]);
+      await meddle(target.t, "ageHeadOf", [agentId]);
       await engine.expire(50);
       await engine.tendTurns.lapsed(50);
       await engine.tendTurns.unheard(50);
       await engine.tendTurns.open(50);
     },
-    deactivate: () => query(target, sql.SET_STATUS, [agentId, "inactive"]),
-    activate: () => query(target, sql.SET_STATUS, [agentId, "active"]),
+    deactivate: () => meddle(target.t, "setAgentStatus", [agentId, "inactive"]),
+    activate: () => meddle(target.t, "setAgentStatus", [agentId, "active"]),
   };
 };
 
@@ -107,12 +107,13 @@ const MOST_ROUNDS = 80;
 const finishAll = async (target: Target): Promise<void> => {
   const { t, agentId } = target;
   const { engine, projectId } = t;
-  await query(target, sql.SET_STATUS, [agentId, "active"]);
+  await meddle(target.t, "setAgentStatus", [agentId, "active"]);
   for (let round = 0; round < MOST_ROUNDS; round++) {
     if ((await query(target, sql.OPEN_TURNS, [agentId])).length === 0) return;
-    for (const text of [sql.LAPSE_CLAIMS, sql.RETRY_NOW, sql.LAPSE_LEASES]) await query(target, text, [agentId]);
+    for (const what of ["lapseClaimsOf", "retryRowsOf", "lapseLeasesOf"] as const)
+      await meddle(target.t, what, [agentId]);
     await actsOn(target, engine, 0).sweep();
-    await query(target, sql.OFFER_NOW, [agentId]);
+    await meddle(target.t, "offerCallsOf", [agentId]);
     const claimed = await engine.calls.claim({ projectId, target: "test", holder: "h", max: 50 });
     for (const one of claimed) await engine.calls.settle(resultFor(one));
     const { work } = await engine.turns.advance({ projectId, agentId, workerId: "good", takeWork: true });

@@ -3,7 +3,7 @@
 // Doors: HTTP, NATS, in process
 
 import { silentLog } from "@toolplane/engine";
-import { createApp, routes } from "@toolplane/server";
+import { createApp, routes } from "@toolplane/server/internal";
 import { eventually, meddle, readAnswer } from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { openNatsGround } from "../carrier/nats-world.ts";

@@ -11,7 +11,7 @@ import {
   NO_OFFSET,
   serveBundled,
   serveHttpGet,
-} from "@toolplane/server";
+} from "@toolplane/server/internal";
 import { startTestEngine, until } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 import { answerJson, startApiServer } from "../apis/api-world.ts";

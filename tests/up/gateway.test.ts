@@ -2,8 +2,8 @@
 
 import { type Engine, systemClock } from "@toolplane/engine";
 import { createContext, HEADERS, ToolplaneError, withToolCall } from "@toolplane/protocol";
-import type { ClaimedCommand, ToolGateway } from "@toolplane/sdk";
-import { createEngineGateway, NO_OFFSET } from "@toolplane/server";
+import type { ClaimedCommand, ToolGateway } from "@toolplane/sdk/protocol";
+import { createEngineGateway, NO_OFFSET } from "@toolplane/server/internal";
 import { startTestEngine, until } from "@toolplane/testkit";
 import { describe, expect, test } from "vitest";
 

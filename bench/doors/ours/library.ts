@@ -4,6 +4,7 @@
 import { createEngine } from "@toolplane/engine";
 import { serveTools, silentLog, systemClock, type Tool } from "@toolplane/sdk";
 import * as server from "@toolplane/server";
+import type { createEngineGateway } from "@toolplane/server/internal";
 import type { Caller } from "../programs/caller.ts";
 import type { ProgramConfig } from "../programs/conversation.ts";
 import { answeredLines, openAccounts } from "./accounts.ts";
@@ -19,7 +20,13 @@ interface OwnPlane {
 
 type OpenPlane = (options: { readonly databaseUrl: string; readonly project: string }) => Promise<OwnPlane>;
 
-const { openPlane } = server as { readonly openPlane?: OpenPlane };
+/** What the public door of a checkout has: this one, or one from before `openPlane`. */
+interface PublicDoor {
+  readonly openPlane?: OpenPlane;
+  readonly createEngineGateway?: typeof createEngineGateway;
+}
+
+const door = server as PublicDoor;
 
 const openByPlane = async (open: OpenPlane, { databaseUrl = "", journal }: ProgramConfig): Promise<Caller> => {
   const accounts = openAccounts(journal);
@@ -37,10 +44,11 @@ const openByPlane = async (open: OpenPlane, { databaseUrl = "", journal }: Progr
 };
 
 const openByParts = async ({ databaseUrl = "", journal }: ProgramConfig): Promise<Caller> => {
+  if (door.createEngineGateway === undefined) throw new RangeError("this checkout cannot be used as a library");
   const accounts = openAccounts(journal);
   const engine = await createEngine({ connection: { connectionString: databaseUrl } });
   await engine.projects.createProject({ project_id: PROJECT, title: "Bench", bootstrap: false }, "sys.bench");
-  const gateway = server.createEngineGateway({
+  const gateway = door.createEngineGateway({
     engine,
     projectId: PROJECT,
     actorId: `tool.${TARGET}`,
@@ -71,4 +79,4 @@ const openByParts = async ({ databaseUrl = "", journal }: ProgramConfig): Promis
 };
 
 export const openCaller = (config: ProgramConfig): Promise<Caller> =>
-  openPlane === undefined ? openByParts(config) : openByPlane(openPlane, config);
+  door.openPlane === undefined ? openByParts(config) : openByPlane(door.openPlane, config);

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { systemClock } from "./clock.ts";
+import { inTime, LATE, systemClock } from "./clock.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -50,4 +50,23 @@ describe("sleep", () => {
 test("now is the time of day in milliseconds", () => {
   vi.useFakeTimers({ now: 1_234_567 });
   expect(systemClock.now()).toBe(1_234_567);
+});
+
+describe("inTime", () => {
+  test("gives the outcome of work that ends first, and leaves no timer behind", async () => {
+    vi.useFakeTimers();
+    expect(await inTime(systemClock, 1_000, Promise.resolve("done"))).toBe("done");
+    await expect(inTime(systemClock, 1_000, Promise.reject(new RangeError("broken")))).rejects.toThrow("broken");
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("gives LATE when the time is over first; a later failure of the work is dropped", async () => {
+    vi.useFakeTimers();
+    const work = Promise.withResolvers<string>();
+    const waited = inTime(systemClock, 1_000, work.promise);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await waited).toBe(LATE);
+    work.reject(new RangeError("too late to be heard"));
+    await vi.advanceTimersByTimeAsync(1);
+  });
 });

@@ -14,7 +14,7 @@ export interface Clock {
 }
 
 /** Ends one sleep. */
-export interface Waker {
+interface Waker {
   readonly signal: WakeSignal;
   wake(): void;
 }
@@ -58,4 +58,17 @@ export const systemClock: Clock = {
       const timer = setTimeout(done, Math.min(Math.max(ms, 0), MAX_TIMER_MS));
       signal?.addEventListener("abort", done, { once: true });
     }),
+};
+
+/** What `inTime` gives instead of an outcome. */
+export const LATE: unique symbol = Symbol("late");
+
+/** The outcome of the work, or `LATE` after `ms`: then the work goes on, and its outcome is dropped. Leaves no timer behind. */
+export const inTime = async <T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | typeof LATE> => {
+  const over = createWaker();
+  try {
+    return await Promise.race([work, clock.sleep(ms, over.signal).then((): typeof LATE => LATE)]);
+  } finally {
+    over.wake();
+  }
 };

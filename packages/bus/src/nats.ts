@@ -10,5 +10,5 @@ export type {
   NatsRequest,
   Responder,
 } from "./nats/link.ts";
-export { createNatsBus, type NatsBusOptions } from "./nats/nats-bus.ts";
+export { createNatsBus, type NatsBus, type NatsBusOptions } from "./nats/nats-bus.ts";
 export { openNatsLink } from "./nats/open-link.ts";

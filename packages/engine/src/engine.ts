@@ -4,9 +4,8 @@
 //   const { toolCallId } = await engine.calls.dispatch({ projectId, toolName, arguments });
 //   await engine.close();
 
-import { hash } from "node:crypto";
 import type { Bus } from "@toolplane/bus";
-import { type JsonCaps, type JsonObject, PROTOCOL_VERSION, ToolplaneError } from "@toolplane/protocol";
+import { type JsonObject, PROTOCOL_VERSION, ToolplaneError } from "@toolplane/protocol";
 import type { AllowEnv } from "@toolplane/protocol/registry";
 import type pg from "pg";
 import { type Approvals, createApprovals } from "./approvals/approvals.ts";
@@ -21,7 +20,6 @@ import { type Calls, createCalls } from "./calls/calls.ts";
 import { createPartEmitter, type Part } from "./calls/emit-parts.ts";
 import { type Boxes, createBoxes } from "./cards/boxes.ts";
 import { type CardStore, createCardStore } from "./cards/card-store.ts";
-import { DEFAULT_CARD_CAPS } from "./cards/prepare-card.ts";
 import { type Carried, createCarriage } from "./carrier/carriage.ts";
 import { type Carrier, REPUBLISH_SECONDS } from "./carrier/carrier.ts";
 import { consumeWakeups } from "./carrier/consume-wakeups.ts";
@@ -40,7 +38,7 @@ import { createOwnership, type Ownership } from "./ownership/ownership.ts";
 import { type CallObserver, nobodyWatches } from "./ports/call-observer.ts";
 import { type Clock, systemClock } from "./ports/clock.ts";
 import { type Faults, noFaults } from "./ports/faults.ts";
-import { createIds, type Ids } from "./ports/ids.ts";
+import { createIds, type Ids, sha256 } from "./ports/ids.ts";
 import { type Log, silentLog } from "./ports/log.ts";
 import { randomSecret } from "./ports/secrets.ts";
 import { type AgentProfiles, createAgentProfiles } from "./registry/agent-profiles.ts";
@@ -82,7 +80,6 @@ export interface EngineOptions {
   readonly observe?: CallObserver | undefined;
   /** How long a service may be silent before its call is taken from it. */
   readonly leaseSeconds?: number | undefined;
-  readonly caps?: JsonCaps | undefined;
   /** How often a `retry: safe` call may lose its service. */
   readonly maxAttempts?: number | undefined;
   /** A bus beside the database that carries messages; without one they travel through the database. */
@@ -182,16 +179,12 @@ const LONGEST_GRACE_SECONDS = 15;
 const BATCH_CHILDREN_AT_ONCE = 8;
 const STUCK_AFTER_MS = 30_000;
 
-// In one step: a call is hashed seven times, and a hash object costs as much again as the hash.
-export const sha256 = (text: string): string => hash("sha256", text, "hex");
-
 export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const {
     clock = systemClock,
     log = silentLog,
     faults = noFaults,
     ids = createIds(),
-    caps = DEFAULT_CARD_CAPS,
     leaseSeconds = LEASE_SECONDS,
   } = options;
   const { role, applied } = await migrate(options.connection, options.migrationConnection);
@@ -214,7 +207,6 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     faults,
     observe: observeAndRing(options.observe ?? nobodyWatches, bells),
     sha256,
-    caps,
     protocolVersion: PROTOCOL_VERSION,
     republishSeconds,
     external: carrier !== undefined,

@@ -44,7 +44,7 @@ export type {
   Parties,
   Party,
 } from "./delegation/delegation.ts";
-export { createEngine, type Engine, type EngineOptions, type ServingAgents, sha256 } from "./engine.ts";
+export { createEngine, type Engine, type EngineOptions, type ServingAgents } from "./engine.ts";
 export type { HeldBack } from "./gates/gates.ts";
 export type { LimitState } from "./gates/limit-reads.ts";
 export { notThere } from "./history/tombstones.ts";
@@ -53,9 +53,10 @@ export type { BegunSession, BrowserSession } from "./logins/logins.ts";
 export type { WaitingCommand } from "./outbox/waiting-command.ts";
 export { OWNED_KINDS, type OwnedKind } from "./ownership/ownership.ts";
 export type { CallChange, CallNews, CallObserver } from "./ports/call-observer.ts";
-export { type Clock, systemClock, WAIT_OVER } from "./ports/clock.ts";
-export { createIds, derivedUuid, type Ids } from "./ports/ids.ts";
+export { type Clock, inTime, LATE, systemClock, WAIT_OVER } from "./ports/clock.ts";
+export { createIds, derivedUuid, type Ids, sha256 } from "./ports/ids.ts";
 export { type Log, type LogFields, silentLog } from "./ports/log.ts";
+export { createRecent } from "./recent/recent.ts";
 export type { Agents } from "./registry/agents.ts";
 export type { CompiledDefinition } from "./registry/definition-cache.ts";
 export { createSchemaCompiler } from "./registry/json-schema.ts";

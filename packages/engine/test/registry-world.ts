@@ -2,7 +2,7 @@
 // every part wired the way createEngine wires them, and a doorbell that remembers its rings.
 
 import { createHash } from "node:crypto";
-import { createTestDatabase, type TestDatabase } from "@toolplane/testkit";
+import { createTestDatabase, ENGINE_TEMPLATE, type TestDatabase } from "@toolplane/testkit";
 import { type Boxes, createBoxes } from "../src/cards/boxes.ts";
 import { type CardStore, createCardStore } from "../src/cards/card-store.ts";
 import { systemClock } from "../src/ports/clock.ts";
@@ -14,17 +14,9 @@ import { createProjects, type Projects } from "../src/registry/projects.ts";
 import { createSchemaChecks } from "../src/registry/schema-checks.ts";
 import { createTools, type Tools } from "../src/registry/tools.ts";
 import { createDatabase, type Database, type Statement } from "../src/sql/database.ts";
-import { migrate } from "../src/sql/migrate.ts";
 import { createThreads } from "../src/threads/threads.ts";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
-
-export const ENGINE_TEMPLATE = {
-  name: "engine",
-  migrate: async (url: string): Promise<void> => {
-    await migrate({ connectionString: url });
-  },
-} as const;
 
 export interface RecordedDoorbell extends Doorbell {
   readonly rings: DoorbellKind[];

@@ -36,7 +36,6 @@ export {
 export {
   type AgentUpload,
   agentUploadSchema,
-  type GuardedField,
   parseAgentUpload,
   planDeactivation,
   planRosterUpsert,

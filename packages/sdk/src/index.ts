@@ -1,43 +1,15 @@
 // The public face of @toolplane/sdk: what a tool author needs, then what a service is made of.
 
-export type {
-  Beat,
-  CallParts,
-  CardRef,
-  ClaimedCommand,
-  ClaimRequest,
-  DefinitionRef,
-  HeldCall,
-  Lease,
-  Patience,
-  RegisteredTool,
-  Report,
-  ServiceResult,
-  Settled,
-  ToolGateway,
-  WrittenCard,
-} from "./gateway/gateway.ts";
-export { mayPass, type PatienceDeps, withPatience } from "./gateway/patience.ts";
-export { createHttpGateway, type HttpGatewayOptions } from "./http/http-gateway.ts";
-export { createNatsToolGateway, type NatsToolGatewayOptions } from "./nats/nats-tool-gateway.ts";
-export { type OpenNatsGateway, type OpenNatsOptions, openNatsToolGateway } from "./nats/open-nats.ts";
 export { type Clock, systemClock } from "./ports/clock.ts";
 export { createIds, type Ids, type Random } from "./ports/ids.ts";
-export { createLineLog, type Log, type LogFields, silentLog, stderrLog } from "./ports/log.ts";
+export { type Log, type LogFields, silentLog } from "./ports/log.ts";
 export { DeferredCall, deferCall } from "./runner/deferred.ts";
 export { createDefinitionMemory, type DefinitionMemory } from "./runner/definition-memory.ts";
 export type { ExecuteContext, Executor, PinnedDefinition, ToolCall, ToolProfile } from "./runner/executor.ts";
-export { type CommandPlan, planCommand, type RunnerPlace } from "./runner/plan-command.ts";
-export { type Preview, previewJson } from "./runner/preview.ts";
 export type { RunOutcome, RunReport } from "./runner/run-report.ts";
 export { createRunner, type Runner, type RunnerOptions } from "./runner/runner.ts";
 export { createScrubber, type Scrubber, scrubLog } from "./secrets/scrubber.ts";
-export {
-  createEnvSecrets,
-  type SecretDeclaration,
-  type SecretSource,
-  type SecretUse,
-} from "./secrets/secret-source.ts";
+export type { SecretDeclaration, SecretSource, SecretUse } from "./secrets/secret-source.ts";
 export { type ServeOptions, type Serving, serveTools } from "./service/serve-tools.ts";
 export {
   type StopOptions,

@@ -45,7 +45,7 @@ export type {
   Settled,
   ToolGateway,
 } from "./gateway/gateway.ts";
-export { mayPass, planRetry, withPatience } from "./gateway/patience.ts";
+export { mayPass, type PatienceDeps, planRetry, withPatience } from "./gateway/patience.ts";
 export { createHttpGateway, type HttpGatewayOptions } from "./http/http-gateway.ts";
 export { createResultContext, type ResultOrigin, type ResultReport, reportResult } from "./loop/report-result.ts";
 export { createNatsToolGateway, type NatsToolGatewayOptions } from "./nats/nats-tool-gateway.ts";

@@ -3,10 +3,10 @@
 
 import { createPmo, createScriptBrain, PMO_SERVICE, parseScript } from "@toolplane/agents";
 import { type Engine, systemClock } from "@toolplane/engine";
-import { PROTOCOL_VERSION, ToolplaneError } from "@toolplane/protocol";
+import { ToolplaneError } from "@toolplane/protocol";
 import { bootstrapTools } from "@toolplane/protocol/registry";
 import { createRunner, defineTool, serveTools, silentLog, startToolService, type Tool } from "@toolplane/sdk";
-import { createEngineGateway } from "@toolplane/server";
+import { createEngineGateway } from "@toolplane/server/internal";
 import {
   answerByBrain,
   eventually,
@@ -100,7 +100,7 @@ export const tellStory = async (options: StoryOptions = {}): Promise<Told> => {
   const { engine, projectId } = t;
   const ending = new AbortController();
   const model = options.byModel === true ? await startModel() : undefined;
-  for (const upload of bootstrapTools({ version: PROTOCOL_VERSION, bundledTarget: "bundled" }))
+  for (const upload of bootstrapTools({ bundledTarget: "bundled" }))
     await engine.tools.upsertTool(projectId, upload, { internal: true });
   for (const upload of TOOLS) await engine.tools.upsertTool(projectId, upload);
   for (const role of ROLES) await engine.profiles.upsertProfile(projectId, profileOf(role, model?.url));

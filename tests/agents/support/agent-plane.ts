@@ -13,7 +13,7 @@ import type { Engine, EngineOptions, SpawnedTurn, TurnView } from "@toolplane/en
 import type { SpawnRequest } from "@toolplane/engine/internal";
 import { type Card, ToolplaneError } from "@toolplane/protocol";
 import { defineTool, serveTools, silentLog, systemClock, type Tool } from "@toolplane/sdk";
-import { createEngineGateway } from "@toolplane/server";
+import { createEngineGateway } from "@toolplane/server/internal";
 import { startTestEngine, type TestEngine } from "@toolplane/testkit";
 
 export const POOL = "pool_test";

@@ -2,7 +2,7 @@
 // when it listens.
 
 import { createEngine, silentLog } from "@toolplane/engine";
-import { createApp, listen, routes } from "@toolplane/server";
+import { createApp, listen, routes } from "@toolplane/server/internal";
 
 const [databaseUrl = "", port = "0", deadly = ""] = process.argv.slice(2);
 

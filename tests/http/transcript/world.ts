@@ -2,7 +2,7 @@
 
 import { createIds } from "@toolplane/engine";
 import { createDatabase } from "@toolplane/engine/internal";
-import { createWebhookDoor, createWebhookKey, listen } from "@toolplane/server";
+import { createWebhookDoor, createWebhookKey, listen } from "@toolplane/server/internal";
 import { type AnswerBody, letPass, toolUpload } from "@toolplane/testkit";
 import { type HttpStack, startHttpStack } from "../http-stack.ts";
 

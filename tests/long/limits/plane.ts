@@ -3,7 +3,7 @@
 
 import { createFunctionBrain, createWorker } from "@toolplane/agents";
 import { createEngine, silentLog } from "@toolplane/engine";
-import { createApp, listen, routes } from "@toolplane/server";
+import { createApp, listen, routes } from "@toolplane/server/internal";
 
 const [databaseUrl = "", pool = ""] = process.argv.slice(2);
 

@@ -71,6 +71,9 @@ const CASES: readonly (readonly [string, JsonObject, PartiesChange?])[] = [
       profileBoxes: [[CHEF_BOX, { ...profileOf("Chef"), worker_target: "" }]],
     },
   ],
+];
+
+const MUTATIONS: typeof CASES = [
   [
     "existing_agent_profile_mutation_forbidden",
     { ...AGAIN, profile_box_id: CHEF_BOX },
@@ -86,15 +89,20 @@ const CASES: readonly (readonly [string, JsonObject, PartiesChange?])[] = [
   ["existing_agent_tags_mutation_forbidden", { ...AGAIN, tags: ["other"] }],
 ];
 
-const REFUSALS: readonly Refused[] = CASES.map(([code, args, change = {}]) => ({ code, args, change }));
+const refusalsOf = (cases: typeof CASES): readonly Refused[] =>
+  cases.map(([code, args, change = {}]) => ({ code, args, change }));
 
 describe("what provision_agent refuses", () => {
-  test.each(REFUSALS)("[UTP-11.5-1] [UTP-11.5-2] $code: $args", ({ code, args, change }) => {
+  test.each(refusalsOf(CASES))("[UTP-11.5-1] [UTP-11.5-2] $code: $args", ({ code, args, change }) => {
+    expect(decide(args, change)).toBe(code);
+  });
+
+  test.each(refusalsOf(MUTATIONS))("[UTP-W18-3] $code: $args", ({ code, args, change }) => {
     expect(decide(args, change)).toBe(code);
   });
 
   test("every refusal there is has been seen", () => {
-    expect(new Set(REFUSALS.map(({ code }) => code))).toEqual(new Set(PROVISION_REFUSALS));
+    expect(new Set([...CASES, ...MUTATIONS].map(([code]) => code))).toEqual(new Set(PROVISION_REFUSALS));
   });
 
   test.each<[string, JsonObject]>([

@@ -5,7 +5,6 @@
 import type { AgentWrite, Parties, Party } from "@toolplane/engine";
 import { isFilled, type JsonObject, type JsonValue } from "@toolplane/protocol";
 import {
-  type GuardedField,
   malformedProvision,
   type Profile,
   type ProvisionAction,
@@ -142,6 +141,9 @@ const givenMetadata = ({ metadata }: ProvisionAsk): JsonObject =>
 
 const sameTags = (a: readonly string[], b: readonly string[]): boolean =>
   new Set([...a, ...b]).size === new Set(a).size && new Set(a).size === new Set(b).size;
+
+/** What an agent that provisions agents may not change of an existing one. */
+type GuardedField = "profile" | "owner" | "worker_target" | "tags";
 
 const mutationOf = (ask: ProvisionAsk, { agent, profile }: Party): GuardedField | undefined => {
   const { profileName, profileBoxId, ownerAgentId, workerTarget, tags } = ask;

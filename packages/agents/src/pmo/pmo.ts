@@ -22,7 +22,8 @@ import {
 } from "@toolplane/protocol";
 import { parseTaskEvent, taskEventSubscription } from "@toolplane/protocol/agents";
 import { FORK_JOIN_DEADLINE_SECONDS, forkJoinTasksOf, type PmoToolName } from "@toolplane/protocol/registry";
-import { type Executor, type Log, planCommand, silentLog, type ToolProfile } from "@toolplane/sdk";
+import { type Executor, type Log, silentLog, type ToolProfile } from "@toolplane/sdk";
+import { planCommand } from "@toolplane/sdk/protocol";
 import { errorTrace } from "../worker/error-trace.ts";
 import { createDelegate, type PmoEngine, type PmoMeans } from "./delegate.ts";
 import { createForkJoin } from "./fork-join.ts";
@@ -38,7 +39,6 @@ export interface PmoOptions {
   readonly engine: PmoEngine & Pick<Engine, "carried">;
   /** How long fork_join waits when the caller says nothing; 0 or less: seven days. */
   readonly deadlineSeconds?: number | undefined;
-  readonly uuid?: (() => string) | undefined;
   readonly now?: (() => number) | undefined;
   readonly log?: Log | undefined;
 }
@@ -77,7 +77,7 @@ const faultOf = (command: Parameters<JudgeCommand>[0], ids: Ids): string | undef
 export const createPmo = (options: PmoOptions): Pmo => {
   const { engine, log = silentLog, now = Date.now } = options;
   const ids = createIds(now);
-  const means: PmoMeans = { engine, uuid: options.uuid ?? ids.uuid, now, sha256 };
+  const means: PmoMeans = { engine, uuid: ids.uuid, now, sha256 };
   const delegate = createDelegate(means);
   const forkJoin = createForkJoin(means, options.deadlineSeconds ?? FORK_JOIN_DEADLINE_SECONDS);
   const provision = createProvision(means);

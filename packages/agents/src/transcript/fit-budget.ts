@@ -6,7 +6,7 @@
 // A transcript that still does not fit is sent as it is: the provider's refusal is clearer than our guess.
 
 import type { ModelMessage } from "@toolplane/protocol/agents";
-import { SHORT_CHARS, shortText } from "./slice-text.ts";
+import { shortText } from "./slice-text.ts";
 import { readToolCall, shortArguments } from "./tool-calls.ts";
 
 export interface BudgetItem {
@@ -35,7 +35,7 @@ const dropReasoning = (message: ModelMessage): ModelMessage => {
 
 const shortenText = (message: ModelMessage): ModelMessage => ({
   ...message,
-  content: shortText(message.content, SHORT_CHARS),
+  content: shortText(message.content),
 });
 
 const shortenArguments = (message: ModelMessage): ModelMessage => {

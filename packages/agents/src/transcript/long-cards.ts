@@ -10,7 +10,7 @@ import { projectCards } from "@toolplane/protocol/agents";
 import { LRUCache } from "lru-cache";
 import { cardFullText } from "./card-text.ts";
 import { READ_CARD } from "./read-card-name.ts";
-import { SHORT_CHARS, shortText } from "./slice-text.ts";
+import { shortText } from "./slice-text.ts";
 import { readToolCall, shortArguments } from "./tool-calls.ts";
 
 export interface TextOfResult {
@@ -117,7 +117,7 @@ const cutContent = (card: Card): Card["content"] => {
   if (content.__type__ === "FieldsSchemaContent") return { ...content, fields: [] };
   if (content.__type__ === "ToolContent") return { ...content, tools: [] };
   const text = projectCards([{ ...card, tool_calls: null, tool_call_id: null }]).messages[0]?.content ?? "";
-  return { __type__: "TextContent", text: copyText(shortText(text, SHORT_CHARS)) };
+  return { __type__: "TextContent", text: copyText(shortText(text)) };
 };
 
 const cutCalls = (calls: readonly JsonObject[]): readonly JsonObject[] =>
@@ -131,7 +131,7 @@ const cut = (card: Card): Card => {
   const short = shortResults.get(card);
   if (short !== undefined) {
     const again = { ...card };
-    shortResults.set(again, { ...short, body: copyText(shortText(short.body ?? "", SHORT_CHARS)) });
+    shortResults.set(again, { ...short, body: copyText(shortText(short.body ?? "")) });
     return again;
   }
   return {

@@ -33,7 +33,7 @@ export const excerpt = (text: string, limit: number): Excerpt | undefined => {
 export const SHORT_CHARS = 1000;
 
 /** The text, or its two ends with a note of what is between them. */
-export const shortText = (text: string, limit: number): string => {
-  const cut = excerpt(text, limit);
+export const shortText = (text: string): string => {
+  const cut = excerpt(text, SHORT_CHARS);
   return cut === undefined ? text : `${cut.head}\n[... ${cut.to - cut.from} characters not shown ...]\n${cut.tail}`;
 };

@@ -209,5 +209,4 @@ test("[ARCH-9-T3] required fields are said in the prompt and not as a message; n
     { role: "system", content: "Hurry." },
   ]);
   expect(transcript.resultFields).toEqual([{ name: "title", description: "" }]);
-  expect(transcript.cardIds).toEqual(["i", "f"]);
 });

@@ -39,8 +39,6 @@ export interface TranscriptInput extends ContextCards {
 
 export interface Transcript {
   readonly messages: readonly ModelMessage[];
-  /** The cards of the request box, in order. */
-  readonly cardIds: readonly string[];
   /** What `read_card` may read. */
   readonly visible: ReadonlyMap<string, Card>;
   readonly resultFields: readonly ResultField[];
@@ -157,7 +155,6 @@ export const buildTranscript = (input: TranscriptInput): Transcript => {
   const items = [...cards.flatMap((card) => itemsOf(card, pairing, setting)), ...notes];
   return {
     messages: fitBudget(items, setting.limits.totalChars),
-    cardIds: cards.map(({ card_id }) => card_id),
     visible,
     resultFields: requiredFields(input.contextCards),
     hasExternal: cards.some((card) => isExternal(card, setting)),

@@ -17,8 +17,6 @@ import { type Action, planAdmission, type Refusal } from "./plan-admission.ts";
 export interface SubmitActionMeans {
   readonly engine: Pick<Engine, "turns" | "calls" | "cards" | "agents" | "tools">;
   readonly log: Log;
-  /** The pool whose agents people act for. */
-  readonly workerTarget?: string | undefined;
 }
 
 export interface AskedAction {
@@ -36,6 +34,7 @@ export interface ActionAnswer {
   readonly turn?: SpawnedTurn | undefined;
 }
 
+/** The pool whose agents people act for. */
 export const UI_WORKER_TARGET = "ui_worker";
 const ACTOR = "sys.ui_worker";
 
@@ -49,7 +48,7 @@ const refusalOf = (error: unknown): Refusal => {
 
 /** Rejects only when the database is away: then the action may be sent again. */
 export const createSubmitAction = (means: SubmitActionMeans): ((asked: AskedAction) => Promise<ActionAnswer>) => {
-  const { engine, log, workerTarget = UI_WORKER_TARGET } = means;
+  const { engine, log } = means;
 
   const admit = async ({ context, payload }: AskedAction) => {
     const { projectId, agentId, agentTurnId } = context;
@@ -65,7 +64,7 @@ export const createSubmitAction = (means: SubmitActionMeans): ((asked: AskedActi
         workerTarget: agent?.status === "active" ? agent.workerTarget : undefined,
         tool: tool && { uiAllowed: resolveOptions(tool.definition.options).uiAllowed },
       },
-      workerTarget,
+      UI_WORKER_TARGET,
     );
   };
 

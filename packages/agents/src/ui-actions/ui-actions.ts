@@ -28,7 +28,6 @@ export interface UiActionsOptions extends SubmitActionMeans {
   readonly engine: SubmitActionMeans["engine"] & Pick<Engine, "bus" | "carried">;
   readonly ids: Ids;
   readonly clock: Clock;
-  readonly maxInFlight?: number | undefined;
 }
 
 export interface ListeningForActions {
@@ -36,6 +35,7 @@ export interface ListeningForActions {
 }
 
 const SENDER = "toolplane";
+const HANDLERS_AT_ONCE = 16;
 /** A database that restarts is back within these. */
 const BACKOFF_MS = [200, 1_000, 5_000];
 const MAX_DELIVER = 20;
@@ -106,7 +106,7 @@ export const startUiActions = async (options: UiActionsOptions): Promise<Listeni
       durable,
       pattern: pattern.text,
       category: "cmd",
-      maxInFlight: options.maxInFlight ?? 16,
+      maxInFlight: HANDLERS_AT_ONCE,
       maxDeliver: MAX_DELIVER,
       backoff: BACKOFF_MS,
     },

@@ -9,6 +9,7 @@ import {
   type Clock,
   createIds,
   type Ids,
+  inTime,
   type Log,
   type PoolServer,
   type ServingAgents,
@@ -229,8 +230,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
     ending.abort();
     // From now on no new work is taken; rings for held work are heard until it is over.
     const drained = intake.close();
-    const inTime = new AbortController();
-    await Promise.race([drained.finally(() => inTime.abort()), clock.sleep(drainMs, inTime.signal)]);
+    await inTime(clock, drainMs, drained);
     holdings.interruptAll("draining");
     await drained;
     await serving?.stop();

@@ -31,17 +31,17 @@ const HOST_PROGRAM = createRequire(import.meta.url).resolve("@toolplane/sdk/host
 const createDeps = (options: HostOptions, ports: HostPorts): CrewDeps => {
   const { name, config = {} } = options;
   const limits = createHostLimits(options.limits);
-  const { timers = systemTimers, log = silentLog, onDiagnostic = () => undefined } = ports;
+  const { log = silentLog, onDiagnostic = () => undefined } = ports;
   const border = createBorder(ports.secrets ?? new Map());
   return {
     name,
     limits,
-    timers,
+    timers: systemTimers,
     launch: planLaunch(options, { env: ports.env ?? process.env, node: process.execPath, hostProgram: HOST_PROGRAM }),
-    newId: ports.newId ?? createRequestIds(),
+    newId: createRequestIds(),
     random: ports.random ?? Math.random,
-    diagnostics: createDiagnostics(name, { log, timers, border, onDiagnostic }),
-    words: createHostWords(name, limits, { log, timers, border }),
+    diagnostics: createDiagnostics(name, { log, timers: systemTimers, border, onDiagnostic }),
+    words: createHostWords(name, limits, { log, timers: systemTimers, border }),
     guard: ports.guard,
     border,
     open: (talk, how) =>

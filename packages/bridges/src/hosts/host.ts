@@ -11,7 +11,6 @@ import type { FormattedResult, HostExtension, HostTool, RefusedHostTool } from "
 import type { SchemaIssue } from "@toolplane/protocol/registry";
 import type { Log, Random } from "@toolplane/sdk";
 import type { HostLimits } from "./host-limits.ts";
-import type { Timers } from "./timers.ts";
 
 /** What a Node host may touch; everything that is not named is refused by Node's permission model. */
 export interface HostSandbox {
@@ -78,10 +77,7 @@ export interface HostPorts {
   readonly log?: Log;
   /** Our own variables, from which the allowed ones are taken. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly timers?: Timers;
   readonly random?: Random;
-  /** A request id that cannot be guessed. */
-  readonly newId?: () => string;
   /** Name -> value of the host's secrets: they are removed from everything it says. */
   readonly secrets?: ReadonlyMap<string, string>;
   readonly onDiagnostic?: (diagnostic: HostDiagnostic) => void;

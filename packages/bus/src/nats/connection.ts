@@ -12,7 +12,7 @@ import {
   PermissionViolationError,
 } from "@nats-io/transport-node";
 import { type Backoff, backoff, ToolplaneError, UsageError } from "@toolplane/protocol";
-import { systemClock } from "../clock.ts";
+import { inTime, LATE, systemClock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { type NatsAddress, parseNatsAddress } from "./address.ts";
 import { lateFailure, lostFailure, understandFailure } from "./connection-failure.ts";
@@ -68,24 +68,16 @@ const authOf = (options: NatsOptions, address: NatsAddress): Partial<NodeConnect
   return {};
 };
 
-/** The answer, or the error that it took too long. */
-const inTime = async <T>(asked: Promise<T>, ms: number, at: string): Promise<T> => {
-  const over = new AbortController();
-  const late = systemClock.sleep(ms, over.signal).then(() => {
-    throw lateFailure(at, ms);
-  });
-  try {
-    return await Promise.race([asked, late]);
-  } finally {
-    late.catch(() => {});
-    over.abort();
-  }
+const answerOf = async <T>(asked: Promise<T>, ms: number, at: string): Promise<T> => {
+  const answer = await inTime(systemClock, ms, asked);
+  if (answer === LATE) throw lateFailure(at, ms);
+  return answer;
 };
 
 const connectInTime = async (options: NodeConnectionOptions, ms: number, at: string): Promise<NatsConnection> => {
   const connecting = connect(options);
   try {
-    return await inTime(connecting, ms, at);
+    return await answerOf(connecting, ms, at);
   } catch (error) {
     void connecting.then((nc) => nc.close()).catch(() => {});
     throw understandFailure(error, at, ms);
@@ -179,7 +171,7 @@ export const openWire = async (options: NatsOptions, log: Log): Promise<Wire> =>
   const confirmed = nc.flush().catch(() => {
     throw lostFailure(at);
   });
-  await inTime(confirmed, connectMs, at).catch(async (error: unknown) => {
+  await answerOf(confirmed, connectMs, at).catch(async (error: unknown) => {
     await nc.close();
     throw error;
   });

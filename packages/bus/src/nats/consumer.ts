@@ -6,7 +6,7 @@ import type { Msg } from "@nats-io/transport-node";
 import { type Backoff, backoff } from "@toolplane/protocol";
 import { streamPlan } from "@toolplane/protocol/agents";
 import { DEFAULT_DRAIN_MS, type DeliveryHandler, type DrainOptions } from "../bus.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, inTime } from "../clock.ts";
 import type { ConsumePlan } from "../consume-plan.ts";
 import { createAnswer } from "./answer.ts";
 import { readArrival } from "./arrival.ts";
@@ -150,9 +150,7 @@ export const startConsumer = (deps: ConsumerDeps, plan: ConsumePlan, handler: De
   let stopped: Promise<void> | undefined;
   const stop = async (drainMs: number): Promise<void> => {
     stopping.abort();
-    const inTime = new AbortController();
-    const all = drained().finally(() => inTime.abort());
-    await Promise.race([all, clock.sleep(drainMs, inTime.signal)]);
+    await inTime(clock, drainMs, drained());
     await Promise.allSettled([...running.values()].map(async (handling) => handling?.abandon()));
     await ended;
   };

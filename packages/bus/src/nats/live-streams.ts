@@ -5,7 +5,7 @@ import type { Msg } from "@nats-io/transport-node";
 import { isToolplaneError, parsePattern } from "@toolplane/protocol";
 import type { StreamItem } from "../bus.ts";
 import type { BusCounters } from "../bus-counters.ts";
-import { systemClock } from "../clock.ts";
+import { inTime, systemClock } from "../clock.ts";
 import { checkStreamItem } from "../message.ts";
 import { connectionLost } from "./requests.ts";
 import type { Wire } from "./wire.ts";
@@ -52,9 +52,8 @@ export const createLiveStreams = (wire: Wire, counters: BusCounters): LiveStream
   /** The server knows our subscriptions, or will: the client sends all of them whenever it connects. */
   const known = async (): Promise<void> => {
     if (!wire.connected()) return;
-    const over = new AbortController();
     const flushed = nc.flush().catch(() => {});
-    await Promise.race([flushed.finally(() => over.abort()), systemClock.sleep(KNOWN_MS, over.signal)]);
+    await inTime(systemClock, KNOWN_MS, flushed);
   };
 
   return {

@@ -38,6 +38,8 @@ export interface NatsBusOptions {
 export interface NatsBus extends CarrierBus {
   /** Makes the durables of a plane that is gone ours; returns their names. First make sure that it is gone. */
   takeOver(): Promise<readonly string[]>;
+  /** How many requests of services wait at a durable of commands; undefined when there is no such durable. */
+  waitingAt(durable: string): Promise<number | undefined>;
 }
 
 interface Keepers {
@@ -130,6 +132,9 @@ export const createNatsBus = (options: NatsBusOptions): NatsBus => {
     async takeOver() {
       refuseWhen(closed);
       return (await keeping).durables.takeOver();
+    },
+    async waitingAt(durable) {
+      return (await keeping).durables.waiting(durable);
     },
     async commandSubjects() {
       refuseWhen(closed);

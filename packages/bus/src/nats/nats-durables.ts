@@ -34,6 +34,8 @@ export interface NatsDurables {
   drop(durable: string): Promise<void>;
   /** All existing durables that do not belong to another plane. */
   list(category: StreamCategory): Promise<readonly CommandDurable[]>;
+  /** How many requests wait at a durable of commands; undefined when there is no such durable. */
+  waiting(durable: string): Promise<number | undefined>;
   /** Makes the durables of a plane that is gone ours; returns their names. */
   takeOver(): Promise<readonly string[]>;
 }
@@ -169,6 +171,9 @@ export const createNatsDurables = ({ wire, jsm, streams, plane }: DurableKeeperD
       } catch (error) {
         throw understandNats(error);
       }
+    },
+    async waiting(durable) {
+      return (await find(streamPlan("cmd").name, durable))?.num_waiting;
     },
     async takeOver() {
       const taken: string[] = [];

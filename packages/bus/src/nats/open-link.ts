@@ -2,7 +2,7 @@
 
 import type { Msg } from "@nats-io/transport-node";
 import { createBusCounters } from "../bus-counters.ts";
-import { systemClock } from "../clock.ts";
+import { inTime, systemClock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { createCommandSource } from "./command-source.ts";
 import { openWire } from "./connection.ts";
@@ -46,9 +46,8 @@ export const openNatsLink = async (options: NatsOptions, deps: { readonly log: L
     async close() {
       if (nc.isClosed()) return;
       if (!wire.connected()) return nc.close();
-      const done = new AbortController();
-      await Promise.race([nc.drain().catch(() => {}), systemClock.sleep(DRAIN_MS, done.signal)]);
-      done.abort();
+      const drained = nc.drain().catch(() => {});
+      await inTime(systemClock, DRAIN_MS, drained);
       if (!nc.isClosed()) await nc.close();
     },
   };

@@ -6,7 +6,7 @@
 // rounds in turns, 2026-11-16).
 
 import { createInbox, type Msg, nanos, type Subscription } from "@nats-io/transport-node";
-import { systemClock } from "../clock.ts";
+import { inTime, systemClock } from "../clock.ts";
 import type { Wire } from "./wire.ts";
 
 export interface Question {
@@ -134,10 +134,9 @@ export const openPull = (
       forgetLoss();
       if (nc.isClosed()) return;
       if (!wire.connected()) return subscription.unsubscribe();
-      const over = new AbortController();
       // A hanging server would block us until its silence is noticed.
       const drained = subscription.drain().catch(() => {});
-      await Promise.race([drained.finally(() => over.abort()), systemClock.sleep(DRAIN_MS, over.signal)]);
+      await inTime(systemClock, DRAIN_MS, drained);
     },
   };
 };

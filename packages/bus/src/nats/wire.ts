@@ -3,7 +3,7 @@
 
 import type { NatsConnection } from "@nats-io/transport-node";
 import { ToolplaneError, UsageError } from "@toolplane/protocol";
-import { systemClock } from "../clock.ts";
+import { inTime, LATE, systemClock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { NatsLink } from "./link.ts";
 import { connectionLost, type Requests, unavailable } from "./requests.ts";
@@ -48,17 +48,12 @@ const CONFIRM_MS = 5_000;
 
 /** Resolves when the server knows of a subscription; `auth_failed` when it refused it. */
 export const confirmSubscribed = async (wire: Wire, pattern: string, refused: () => boolean): Promise<void> => {
-  const over = new AbortController();
-  const late = systemClock.sleep(CONFIRM_MS, over.signal).then(() => "late" as const);
-  try {
-    const known = wire.nc.flush().catch(() => {
+  const flush = (): Promise<void> =>
+    wire.nc.flush().catch(() => {
       throw connectionLost();
     });
-    const answered = await whileConnected(wire, () => Promise.race([known, late]));
-    if (answered === "late") throw unavailable("NATS did not answer in time", "timeout");
-  } finally {
-    over.abort();
-  }
+  const answered = await inTime(systemClock, CONFIRM_MS, whileConnected(wire, flush));
+  if (answered === LATE) throw unavailable("NATS did not answer in time", "timeout");
   if (refused())
     throw new ToolplaneError(
       "auth_failed",

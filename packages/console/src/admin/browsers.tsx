@@ -16,11 +16,9 @@ import { browserWords } from "./browser-words.ts";
 interface BrowserBody {
   readonly session_id: string;
   readonly role: string;
-  readonly project_id: string | null;
   readonly label: string | null;
   readonly browser: string | null;
   readonly seen_at: string;
-  readonly expires_at: string;
 }
 
 const BrowserRow = ({ session, onDone }: { readonly session: BrowserBody; readonly onDone: () => void }): ReactNode => {

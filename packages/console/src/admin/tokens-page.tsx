@@ -23,7 +23,6 @@ interface TokenBody {
   readonly actor: string | null;
   readonly targets: readonly string[] | null;
   readonly label: string | null;
-  readonly created_at: string;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
 }

@@ -14,8 +14,6 @@ export interface AgentBody {
 export interface ProfileBody {
   readonly profile_box_id: string;
   readonly name: string;
-  readonly worker_target: string;
   readonly tags: readonly string[];
   readonly system_prompt_compiled: string | null;
-  readonly updated_at: string;
 }

@@ -8,7 +8,6 @@ export interface Asked {
   /** The body as JSON text, where the caller has written it; instead of `body`. */
   readonly text?: string;
   readonly signal?: AbortSignal | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** `projectPath("demo", "calls", id)`: ids may hold any character. */
@@ -24,7 +23,7 @@ export const withQuery = (path: string, query: Readonly<Record<string, string | 
 const isAbort = (thrown: unknown): boolean => thrown instanceof DOMException && thrown.name === "AbortError";
 
 export const request = async <Answer>(path: string, asked: Asked = {}): Promise<Answer> => {
-  const { method = "GET", signal, headers } = asked;
+  const { method = "GET", signal } = asked;
   const body = asked.text ?? (asked.body === undefined ? undefined : JSON.stringify(asked.body));
   const response = await fetch(path, {
     method,
@@ -33,7 +32,6 @@ export const request = async <Answer>(path: string, asked: Asked = {}): Promise<
     headers: {
       accept: "application/json",
       ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...headers,
     },
     ...(body === undefined ? {} : { body }),
     ...(signal === undefined ? {} : { signal }),

@@ -22,7 +22,6 @@ interface Waiting {
   readonly tool_call_id: string;
   readonly tool_name: string;
   readonly agent_id: string;
-  readonly agent_turn_id: string;
   readonly arguments: unknown;
   readonly asked_at: string;
   readonly expires_at: string | null;

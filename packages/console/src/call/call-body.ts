@@ -8,7 +8,6 @@ export interface LeaseBody {
   readonly started_at: string | null;
   readonly ended_at: string | null;
   readonly ended: string | null;
-  readonly error_code?: string | null;
 }
 
 /** Further ways to show a result, made by the tool. */
@@ -21,15 +20,10 @@ export interface ViewsBody {
 export interface CallBody extends ListedCall {
   readonly tool_call_card_id: string;
   readonly tool_result_card_id?: string;
-  readonly after_execution: string;
   readonly trace_id: string;
-  readonly step_id: string;
-  readonly channel_id: string;
   readonly target: string;
   readonly tool_version: number;
-  readonly definition_hash: string;
   readonly retry_safe: boolean;
-  readonly lease: { readonly holder: string; readonly expires_at: string | null } | null;
   readonly leases?: readonly LeaseBody[];
   readonly approval?: {
     readonly verdict: string;
@@ -39,7 +33,6 @@ export interface CallBody extends ListedCall {
   };
   readonly run_deadline: string | null;
   readonly queue_deadline: string | null;
-  readonly available_at: string | null;
   readonly settled_by: string | null;
   readonly idempotency_key: string | null;
   readonly retry_of: string | null;
@@ -59,5 +52,4 @@ export interface CallBody extends ListedCall {
 export interface WhyBody {
   readonly why: string;
   readonly todo: string | null;
-  readonly facts: Readonly<Record<string, unknown>>;
 }

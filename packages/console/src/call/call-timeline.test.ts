@@ -5,7 +5,7 @@ const T0 = "2026-11-16T10:00:00.000Z";
 const ms = (offset: number): string => new Date(Date.parse(T0) + offset).toISOString();
 const NOW = Date.parse(T0) + 10_000;
 
-const call = { status: "success", created_at: T0, settled_at: ms(1_000), available_at: null, leases: [] };
+const call = { status: "success", created_at: T0, settled_at: ms(1_000), leases: [] };
 const lease = (attempt: number, from: number, to: number | null, ended: string | null) => ({
   attempt,
   holder: `service-${attempt}`,

@@ -48,7 +48,7 @@ const waitLabel = (call: Pick<CallBody, "status">, isOpen: boolean, again: boole
   return again ? "waits again" : "waits";
 };
 
-type TimedCall = Pick<CallBody, "status" | "created_at" | "settled_at" | "leases" | "available_at">;
+type TimedCall = Pick<CallBody, "status" | "created_at" | "settled_at" | "leases">;
 
 export const planTimeline = (call: TimedCall, nowMs: number, resumedAt?: string | null): Timeline => {
   const created = at(call.created_at) ?? nowMs;

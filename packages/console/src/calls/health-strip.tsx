@@ -16,7 +16,6 @@ interface Health {
   readonly store: string;
   readonly bus: string;
   readonly bus_connected?: boolean;
-  readonly roles: readonly string[];
   readonly loop_pause_ms?: number;
 }
 

@@ -1,8 +1,6 @@
 // A card as the API shows it, whole or a piece of it.
 
 export interface CardBody {
-  readonly card_id: string;
-  readonly type: string;
   readonly content: Readonly<Record<string, unknown>>;
   readonly created_at: string;
   readonly author_id: string;
@@ -13,7 +11,6 @@ export interface CardBody {
 }
 
 export interface CardPiece {
-  readonly card_id: string;
   readonly type: string;
   readonly text: string;
   readonly offset: number;

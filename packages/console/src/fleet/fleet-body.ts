@@ -2,7 +2,6 @@
 
 export interface HostBody {
   readonly name: string;
-  readonly target: string;
   readonly state: string;
   readonly problem: { readonly code: string; readonly message: string } | null;
   readonly todo: string | null;
@@ -13,13 +12,11 @@ export interface HostBody {
     readonly pid: number | null;
     readonly state: string;
     readonly in_flight: number;
-    readonly answered: number;
   }[];
   readonly queued: number;
   readonly starts: number;
   readonly crashes: number;
   readonly breaker: { readonly state: string; readonly retry_in_ms: number } | null;
-  readonly last_failure: unknown;
   readonly last_stderr: readonly string[];
 }
 

@@ -11,12 +11,10 @@ export interface Who {
   readonly role: Role;
   readonly project: string | null;
   readonly actor: string | null;
-  readonly targets?: readonly string[] | null;
-  readonly projects: readonly { readonly project_id: string; readonly name?: string; readonly title?: string }[];
-  readonly session?: { readonly expires_at: string };
+  readonly projects: readonly { readonly project_id: string }[];
 }
 
-export const askWho = (signal?: AbortSignal): Promise<Who> => request<Who>("/whoami", { signal });
+export const askWho = (): Promise<Who> => request<Who>("/whoami");
 
 export const logIn = (proof: { readonly code: string } | { readonly token: string }): Promise<Who> =>
   request<Who>("/session", { method: "POST", body: proof });

@@ -12,7 +12,6 @@ export interface TraceNode {
 }
 
 export interface TraceBody {
-  readonly trace_id: string;
   readonly tree: readonly TraceNode[];
   readonly is_cut: boolean;
 }

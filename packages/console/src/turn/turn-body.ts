@@ -6,7 +6,6 @@ export interface TurnRow {
   readonly source_agent_id: string;
   readonly status: string;
   readonly step_count: number;
-  readonly waiting_tool_count: number;
   readonly recursion_depth: number;
   readonly trace_id: string;
   readonly parent_agent_turn_id: string | null;

@@ -7,7 +7,7 @@
 //       which is what the model is told.
 //   AP4. The database's clock decides: a call whose time to be approved is over cannot be approved, even before a watchdog ended it.
 
-import { type Card, isRecord, type JsonCaps, resolveOptions, storableText, ToolplaneError } from "@toolplane/protocol";
+import { type Card, isRecord, resolveOptions, storableText, ToolplaneError } from "@toolplane/protocol";
 import { type Actor, reasonIn, recordActs } from "../audit/audit.ts";
 import { type CallKey, type CallStatus, type CallView, isSettled } from "../calls/call.ts";
 import type { Calls } from "../calls/calls.ts";
@@ -75,7 +75,6 @@ export interface ApprovalsDeps extends Pick<Ground, "db" | "doorbell" | "faults"
   readonly definitions: Pick<Definitions, "resolveVersion">;
   readonly observe: CallObserver;
   readonly republishSeconds: number | null;
-  readonly caps: JsonCaps;
 }
 
 const CARD_TYPE = "call.approval";
@@ -203,7 +202,7 @@ export const createApprovals = (deps: ApprovalsDeps): Approvals => {
     const view = await deps.calls.get(request);
     const now = new Date(deps.clock.now()).toISOString();
     const card = decisionCard(view, request, verdict, now);
-    const { hash } = prepareCard(card, { projectId: view.projectId, ...deps, candidate: false });
+    const { hash } = prepareCard(card, { projectId: view.projectId, ...deps });
     const moved =
       view.status === "awaiting_approval" &&
       (await db.transaction(async (tx) => {

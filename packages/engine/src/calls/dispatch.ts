@@ -9,7 +9,7 @@
 //   that was committed, calls under those leases go back to the queue: no service knows of them.
 
 import { setImmediate as breathe } from "node:timers/promises";
-import { DEFAULT_CHANNEL, isTrustedActor, type JsonCaps, ToolplaneError } from "@toolplane/protocol";
+import { DEFAULT_CHANNEL, isTrustedActor, ToolplaneError } from "@toolplane/protocol";
 import { saidDepthError } from "@toolplane/protocol/agents";
 import { type Coalescer, createCoalescer } from "../coalescer/coalescer.ts";
 import { roughBytes } from "../coalescer/rough-bytes.ts";
@@ -52,7 +52,6 @@ export interface DispatchDeps extends Limits {
   readonly observe: CallObserver;
   readonly ids: Ids;
   readonly sha256: Sha256;
-  readonly caps: JsonCaps;
   /** Seconds until an unleased command is published again, on an external bus; null: the call row is the queue. */
   readonly republishSeconds: number | null;
 }
@@ -170,7 +169,6 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
           now,
           ids,
           sha256,
-          caps: deps.caps,
           external: deps.republishSeconds !== null,
         });
         item.row = planned.row;

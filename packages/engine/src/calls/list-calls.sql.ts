@@ -27,6 +27,15 @@ const inProject = (alias: string, column: string, value: string): string =>
 
 const LEADS = { tool_name: 6, agent_id: 7, error_code: 9 } as const;
 
+/** The end of each list: the open calls beside the past ones, the newest of both. */
+const WITH_LIVE = `  (select l.tool_call_id from state.live_calls l
+    where l.project_id = $1 and ${within("l")}${others("l", undefined)} and $9::text is null
+    order by l.project_id desc, l.tool_call_id desc
+    limit $3::int)
+) c
+ order by c.tool_call_id desc
+ limit $3::int`;
+
 const list = (name: string, lead: keyof typeof LEADS | undefined, also = ""): Statement => {
   const led = lead === undefined ? "p.project_id = $1" : `${inProject("p", lead, `$${LEADS[lead]}`)}${also}`;
   const error = lead === "error_code" ? "" : ` and ${given("p.error_code", 9)}`;
@@ -39,13 +48,7 @@ select c.tool_call_id from (
     order by ${lead === undefined ? "p.project_id desc, " : ""}p.tool_call_id desc
     limit $3::int)
   union all
-  (select l.tool_call_id from state.live_calls l
-    where l.project_id = $1 and ${within("l")}${others("l", undefined)} and $9::text is null
-    order by l.project_id desc, l.tool_call_id desc
-    limit $3::int)
-) c
- order by c.tool_call_id desc
- limit $3::int`,
+${WITH_LIVE}`,
   };
 };
 
@@ -70,13 +73,7 @@ select c.tool_call_id from (
        order by x.tool_call_id desc
        limit $3::int) p)
   union all
-  (select l.tool_call_id from state.live_calls l
-    where l.project_id = $1 and ${within("l")}${others("l", undefined)} and $9::text is null
-    order by l.project_id desc, l.tool_call_id desc
-    limit $3::int)
-) c
- order by c.tool_call_id desc
- limit $3::int`,
+${WITH_LIVE}`,
 };
 
 /**

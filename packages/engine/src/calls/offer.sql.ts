@@ -56,3 +56,10 @@ const CAN_HAVE_RUN = `(c.status = 'running' or (c.status = 'queued' and ${WANTED
  */
 export const inHands = (leaseId: string): string => `c.status <> 'awaiting_approval' and (c.lease_id = ${leaseId}
   or (${leaseId} is null and (c.lease_id is null or c.lease_expires_at <= now()) and ${CAN_HAVE_RUN}))`;
+
+/** The commands of the calls that an `offered as (...)` before it has put back into the queue. */
+export const SEND_OFFERED = `
+  insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
+  select 'cmd', project_id, subject, split_part(subject, '.', 6), target, headers, command_payload, available_at
+    from offered o
+   where command_payload is not null and not ${isHeld("o")} and available_at < 'infinity'`;

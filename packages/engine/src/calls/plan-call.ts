@@ -14,7 +14,6 @@ import {
   isStorable,
   isToolplaneError,
   isTrustedActor,
-  type JsonCaps,
   type JsonObject,
   lineageMeta,
   parseSubject,
@@ -30,6 +29,7 @@ import {
   ToolplaneError,
 } from "@toolplane/protocol";
 import { commandSubject, type ValidateValue } from "@toolplane/protocol/registry";
+import { CARD_CAPS } from "../cards/prepare-card.ts";
 import { derivedUuid, type Ids } from "../ports/ids.ts";
 import { LongCheck } from "../registry/schema-checks.ts";
 import { planSession } from "../sessions/plan-session.ts";
@@ -88,7 +88,6 @@ export interface PlanCallInput {
   readonly now: string;
   readonly ids: Ids;
   readonly sha256: Sha256;
-  readonly caps: JsonCaps;
   /** An external bus carries commands: the outbox row needs the payload. */
   readonly external: boolean;
 }
@@ -175,9 +174,9 @@ const contextOf = (origin: CallOrigin, toolCallId: string, ids: Ids) => {
 };
 
 /** The card's limit is the arguments' limit; here the request is too large, not a result. */
-const callCardText = (card: Card, caps: JsonCaps): string => {
+const callCardText = (card: Card): string => {
   try {
-    return cardText(card, caps);
+    return cardText(card, CARD_CAPS);
   } catch (error) {
     if (!isToolplaneError(error) || error.code !== "result_too_large") throw error;
     throw new ToolplaneError(
@@ -257,7 +256,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
     providerToolCallId: ask.providerCallId,
     ...planned.metadata,
   });
-  const cardBody = callCardText(card, input.caps);
+  const cardBody = callCardText(card);
   const callCardHash = sha256(cardBody);
   const chain = extendChain(input.chain, callCardHash, sha256);
   const headers = stampHeaders(egress(context, ids, "topology"), {

@@ -12,7 +12,6 @@ import {
   egress,
   errorResult,
   HEADERS,
-  type JsonCaps,
   type JsonObject,
   normaliseError,
   type ResultStatus,
@@ -22,6 +21,7 @@ import {
   VIEWS_KEY,
 } from "@toolplane/protocol";
 import { findExcess } from "@toolplane/protocol/agents";
+import { CARD_CAPS } from "../cards/prepare-card.ts";
 import { wakeupHeaders } from "../outbox/wakeup-headers.ts";
 import type { Ids } from "../ports/ids.ts";
 import { planSessionState } from "../sessions/plan-session-state.ts";
@@ -75,7 +75,6 @@ export interface SettlementMeans {
   readonly ids: Ids;
   readonly now: string;
   readonly sha256: Sha256;
-  readonly caps: JsonCaps;
 }
 
 export const resultHash = (content: ToolResultContent, sha256: Sha256): string => sha256(canonicalText(content));
@@ -126,7 +125,7 @@ const makeCard = (settlement: Settlement, given: GivenResult, means: SettlementM
       afterExecution: facts.afterExecution,
       toolCallMetadata: { ...facts.lineage },
       definitionHash: given.definitionHash ?? facts.definitionHash,
-      caps: means.caps,
+      caps: CARD_CAPS,
       mirrorError: true,
       ...(views === undefined ? {} : { extra: { [VIEWS_KEY]: views } }),
     },
@@ -187,10 +186,10 @@ const inboxPart = (settlement: Settlement, cardId: string, status: string, means
 const CHANGES_SESSION: ReadonlySet<string> = new Set(["success", "partial"]);
 
 /** The given result and its session state; a state that cannot be stored makes it a failure. */
-const withState = ({ facts, mode, leaseId }: Settlement, given: GivenResult, { caps }: SettlementMeans) => {
+const withState = ({ facts, mode, leaseId }: Settlement, given: GivenResult) => {
   if (facts.session === null || !CHANGES_SESSION.has(String(given.status))) return { given, state: null };
   const held = mode === "report" && leaseId !== null;
-  const state = planSessionState({ session: facts.session, held, state: given.sessionState }, caps);
+  const state = planSessionState({ session: facts.session, held, state: given.sessionState });
   return state === null || typeof state === "string"
     ? { given, state }
     : { given: engineFailure("failed", state, "worker"), state: null };
@@ -198,7 +197,7 @@ const withState = ({ facts, mode, leaseId }: Settlement, given: GivenResult, { c
 
 export const planSettlement = (settlement: Settlement, means: SettlementMeans): SettleRow => {
   const { facts, outcome } = settlement;
-  const kept = "given" in outcome ? withState(settlement, outcome.given, means) : undefined;
+  const kept = "given" in outcome ? withState(settlement, outcome.given) : undefined;
   const made = kept === undefined ? undefined : makeCard(settlement, kept.given, means);
   const content = made?.content ?? (outcome as { written: WrittenResult }).written.content;
   const { cardId, hash } = settlement.standing ?? made ?? (outcome as { written: WrittenResult }).written;

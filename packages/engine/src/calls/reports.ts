@@ -8,7 +8,6 @@ import {
   HEADERS,
   type HeaderMap,
   isFilled,
-  type JsonCaps,
   type JsonObject,
   parseCallbackPayload,
   parseCard,
@@ -17,7 +16,7 @@ import {
   type ToolResultContent,
 } from "@toolplane/protocol";
 import { type ExpectedCall, planReportCheck } from "@toolplane/protocol/agents";
-import type { Actor } from "../audit/audit.ts";
+import { CARD_CAPS } from "../cards/prepare-card.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Faults } from "../ports/faults.ts";
 import type { Database } from "../sql/database.ts";
@@ -45,8 +44,6 @@ export interface ReportRequest extends CallKey {
   readonly payload: unknown;
   /** What the report says about its call, spelled as on the bus; it is compared with the call, never trusted. */
   readonly headers?: HeaderMap | undefined;
-  /** The person who speaks for the producer, for the audit; absent for a service. */
-  readonly by?: Actor | undefined;
 }
 
 export interface Reports {
@@ -59,7 +56,6 @@ export interface ReportDeps extends Pick<SaidDeps, "runnablePins"> {
   readonly facts: FactMemory;
   readonly faults: Faults;
   readonly sha256: Sha256;
-  readonly caps: JsonCaps;
   readonly clock: Pick<Clock, "now">;
   readonly settle: (request: SettleRequest) => Promise<Settled>;
 }
@@ -97,7 +93,7 @@ export const createReports = (deps: ReportDeps): Reports => {
 
   return {
     async putCard({ projectId, actorId, leaseId: saidLease, card: input }) {
-      const written = parseWritableCard(input, deps.caps);
+      const written = parseWritableCard(input, CARD_CAPS);
       if (written.project_id !== projectId)
         throw new ToolplaneError("protocol_violation", "the card names another project than the one it is written to");
       if (written.type !== "tool.result")
@@ -113,7 +109,7 @@ export const createReports = (deps: ReportDeps): Reports => {
       check(facts, card, { projectId, toolCallId: facts.toolCallId, actorId, payload });
       const [changed] = await findChanged(deps, [{ facts, hash: written.metadata.definition_hash }]);
       if (changed !== undefined) throw changed;
-      const body = cardText(card, deps.caps);
+      const body = cardText(card, CARD_CAPS);
       const hash = deps.sha256(body);
       await deps.faults.at("card:before-commit");
       const cardId = card.card_id;
@@ -141,7 +137,6 @@ export const createReports = (deps: ReportDeps): Reports => {
         toolCallId: request.toolCallId,
         actorId: request.actorId,
         leaseId: request.leaseId,
-        by: request.by,
         traceparent: request.headers?.[HEADERS.traceparent],
         outcome: {
           written: { cardId: card.card_id, hash: stored?.hash ?? "", content: card.content as ToolResultContent },

@@ -4,7 +4,7 @@
 import { type GivenOf, given, inputOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 import { TELL_RETRIED } from "./ended-leases.sql.ts";
-import { isHeld, offeredAt, RECHECK_PAUSED } from "./offer.sql.ts";
+import { isHeld, offeredAt, RECHECK_PAUSED, SEND_OFFERED } from "./offer.sql.ts";
 
 const text = () => given<string>("text");
 const seconds = () => given<number>("double precision");
@@ -71,11 +71,7 @@ offered as (
    where c.project_id = any (array[e.project_id]) and c.tool_call_id = e.tool_call_id
   returning e.ord, e.command_payload, c.project_id, c.subject, c.target, c.headers, c.available_at, c.gate, c.plain
 ),
-sent as (
-  insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
-  select 'cmd', project_id, subject, split_part(subject, '.', 6), target, headers, command_payload, available_at
-    from offered o
-   where command_payload is not null and not ${isHeld("o")} and available_at < 'infinity'
+sent as (${SEND_OFFERED}
 )
 select ord::int as ord, available_at, gate is not null as gated from offered`,
 };

@@ -3,7 +3,6 @@
 //   I1. The statement decides which of the planned settlements win.
 //   I3. Callers are told and bells ring after the commit, also in a transaction of another part: `afterCommit` guarantees it.
 
-import type { JsonCaps } from "@toolplane/protocol";
 import type { Act, Actor } from "../audit/audit.ts";
 import { recordActsOf } from "../audit/audit.ts";
 import { type Diagnostics, writeDiagnostics } from "../diagnostics/diagnostics.ts";
@@ -58,7 +57,6 @@ export interface SettlementsDeps extends Limits {
   readonly ids: Ids;
   readonly log: Log;
   readonly sha256: Sha256;
-  readonly caps: JsonCaps;
   readonly protocolVersion: string;
 }
 

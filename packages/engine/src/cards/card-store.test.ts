@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openRegistryWorld, type RegistryWorld, sha256 } from "../../test/registry-world.ts";
 import { sampleCard, sampleResult } from "../../test/sample-cards.ts";
-import { createCardStore } from "./card-store.ts";
 
 let world: RegistryWorld;
 const A = "proj_a";
@@ -80,7 +79,7 @@ describe("writing", () => {
 
   test("[INV-I7-E1] what is stored is canonical text with its SHA-256, and the columns are taken from it", async () => {
     const card = sampleResult(A, "tc_1", { z: 1, a: [2, 1] }, { step_id: "step_1", agent_turn_id: "turn_1" });
-    await world.cards.putCards(A, [card], { candidate: true });
+    await world.cards.putCards(A, [card]);
     const [row] = await world.ask("select * from cards.cards where project_id = $1 and card_id = $2", [
       A,
       card.card_id,
@@ -91,17 +90,10 @@ describe("writing", () => {
       tool_call_id: "tc_1",
       agent_turn_id: "turn_1",
       step_id: "step_1",
-      candidate: true,
+      candidate: false,
       body: cardText(card),
       hash: sha256(cardText(card)),
     });
-  });
-
-  test("only tool.result cards can be candidates", async () => {
-    const card = sampleCard(A);
-    await world.cards.putCards(A, [card], { candidate: true });
-    const [row] = await world.ask("select candidate from cards.cards where card_id = $1", [card.card_id]);
-    expect(row).toEqual({ candidate: false });
   });
 
   test("a write inside a transaction that is rolled back leaves nothing", async () => {
@@ -257,13 +249,5 @@ describe("reading", () => {
     const dead = sampleCard(A, { ttl_seconds: 0 });
     await world.cards.putCards(A, [card, dead]);
     expect(await world.cards.getCards(A, [card.card_id, dead.card_id])).toEqual([card]);
-  });
-
-  test("caps are the caller's to choose", async () => {
-    const small = createCardStore({ db: world.db, sha256, caps: { maxBytes: 300, maxDepth: 4 } });
-    await expect(small.putCards(A, [sampleCard(A, { content: textContent("x".repeat(300)) })])).rejects.toMatchObject({
-      code: "payload_too_large",
-      detail: { max_bytes: 300 },
-    });
   });
 });

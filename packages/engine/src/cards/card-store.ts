@@ -8,7 +8,6 @@ import {
   distinctIds,
   type HashText,
   isToolplaneError,
-  type JsonCaps,
   orderAsRequested,
   ToolplaneError,
 } from "@toolplane/protocol";
@@ -17,7 +16,7 @@ import type { Queryer } from "../sql/database.ts";
 import { createCardReads } from "./card-reads.ts";
 import { bindCards, type CardRow, type CardSize, PUT_CARDS, READ_SIZES, type StoredBody } from "./cards.sql.ts";
 import { isPossibleId } from "./possible-id.ts";
-import { DEFAULT_CARD_CAPS, prepareCard } from "./prepare-card.ts";
+import { prepareCard } from "./prepare-card.ts";
 
 export interface CardRef {
   readonly cardId: string;
@@ -29,8 +28,6 @@ export interface CardRef {
 export interface PutCardsOptions {
   /** Inside the caller's transaction. */
   readonly tx?: Queryer | undefined;
-  /** tool.result cards that are reported later: used if their call ends without a report. */
-  readonly candidate?: boolean | undefined;
 }
 
 export interface CardBatch {
@@ -52,7 +49,6 @@ export interface CardStore {
 export interface CardStoreOptions {
   readonly db: Queryer;
   readonly sha256: HashText;
-  readonly caps?: JsonCaps | undefined;
 }
 
 /** The limit of one request, and of one statement. */
@@ -100,8 +96,8 @@ const checkBatch = (rows: readonly CardRow[]): void => {
     });
 };
 
-const tooMany = (what: string, max: number): ToolplaneError =>
-  new ToolplaneError("bad_request", `at most ${max} ${what} at once`, { detail: { max } });
+const tooMany = (what: string): ToolplaneError =>
+  new ToolplaneError("bad_request", `at most ${MAX_CARD_BATCH} ${what} at once`, { detail: { max: MAX_CARD_BATCH } });
 
 /** The trigger names the card in the error's detail; the port below keeps it in the cause. */
 const nameConflict = (error: unknown): unknown => {
@@ -110,7 +106,7 @@ const nameConflict = (error: unknown): unknown => {
   return typeof detail === "string" ? sameCard(detail) : error;
 };
 
-export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardStoreOptions): CardStore => {
+export const createCardStore = ({ db, sha256 }: CardStoreOptions): CardStore => {
   const read = createCardReads(db);
   const readByIds = (projectId: string, ids: readonly string[], tx?: Queryer): Promise<readonly StoredBody[]> =>
     read(projectId, ids.filter(isPossibleId), tx);
@@ -123,9 +119,9 @@ export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardSt
 
   return {
     firstThatFit,
-    async putCards(projectId, cards, { tx = db, candidate = false } = {}) {
-      if (cards.length > MAX_CARD_BATCH) throw tooMany("cards", MAX_CARD_BATCH);
-      const rows = cards.map((card) => prepareCard(card, { projectId, caps, sha256, candidate }));
+    async putCards(projectId, cards, { tx = db } = {}) {
+      if (cards.length > MAX_CARD_BATCH) throw tooMany("cards");
+      const rows = cards.map((card) => prepareCard(card, { projectId, sha256 }));
       const distinct = distinctRows(rows);
       if (distinct.length === 0) return [];
       checkBatch(distinct);
@@ -143,7 +139,7 @@ export const createCardStore = ({ db, sha256, caps = DEFAULT_CARD_CAPS }: CardSt
     },
     async getCardBatch(projectId, ids) {
       const wanted = distinctIds(ids);
-      if (wanted.length > MAX_CARD_BATCH) throw tooMany("card_ids", MAX_CARD_BATCH);
+      if (wanted.length > MAX_CARD_BATCH) throw tooMany("card_ids");
       const fitting = await firstThatFit(projectId, wanted);
       const cards = orderAsRequested(fitting, await readCards(await readByIds(projectId, fitting)));
       const found = new Set(cards.map(({ card_id }) => card_id));

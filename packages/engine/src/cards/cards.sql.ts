@@ -15,7 +15,6 @@ export interface CardRow {
   readonly stepId: string | null;
   readonly hash: string;
   readonly body: string;
-  readonly candidate: boolean;
   readonly ttlSeconds: number | null;
 }
 
@@ -32,7 +31,7 @@ export const CARD_COLUMNS = [
   ["body", "text"],
 ] as const satisfies InputFields<CardRow>;
 
-const written = setInput<CardRow>([...CARD_COLUMNS, ["candidate", "boolean"], ["ttlSeconds", "double precision"]]);
+const written = setInput<CardRow>([...CARD_COLUMNS, ["ttlSeconds", "double precision"]]);
 
 export const bindCards = written.bind;
 
@@ -40,8 +39,8 @@ export const bindCards = written.bind;
 export const PUT_CARDS: Statement = {
   name: "cards.put",
   text: `
-insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body, candidate, expires_at)
-select project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body, candidate,
+insert into cards.cards (project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body, expires_at)
+select project_id, card_id, type, author_id, tool_call_id, agent_turn_id, step_id, hash, body,
        now() + make_interval(secs => ttl_seconds)
   from ${written.from}
  order by project_id, card_id

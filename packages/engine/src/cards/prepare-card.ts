@@ -17,16 +17,14 @@ import {
 import type { CardRow } from "./cards.sql.ts";
 
 /** A larger result belongs into a file, with a pointer in the card: cards are read into prompts and lists. */
-export const DEFAULT_CARD_CAPS = { maxBytes: 1024 * 1024, maxDepth: 64 } as const satisfies JsonCaps;
+export const CARD_CAPS = { maxBytes: 1024 * 1024, maxDepth: 64 } as const satisfies JsonCaps;
 
 /** Ids travel in headers and logs. */
 const MAX_CARD_ID_LENGTH = 128;
 
 export interface PrepareCardOptions {
   readonly projectId: string;
-  readonly caps: JsonCaps;
   readonly sha256: HashText;
-  readonly candidate: boolean;
 }
 
 /** The same caps mean "your result" to a tool and "your request" to other callers. */
@@ -68,10 +66,10 @@ const checkIdentity = (card: Card, projectId: string): void => {
 };
 
 export const prepareCard = (input: unknown, options: PrepareCardOptions): CardRow => {
-  const { projectId, caps, sha256, candidate } = options;
-  const card = capped(input, () => parseWritableCard(input, caps));
+  const { projectId, sha256 } = options;
+  const card = capped(input, () => parseWritableCard(input, CARD_CAPS));
   checkIdentity(card, projectId);
-  const body = capped(input, () => cardText(card, caps));
+  const body = capped(input, () => cardText(card, CARD_CAPS));
   return {
     projectId,
     cardId: card.card_id,
@@ -82,7 +80,6 @@ export const prepareCard = (input: unknown, options: PrepareCardOptions): CardRo
     stepId: text(card.metadata, "step_id"),
     hash: sha256(body),
     body,
-    candidate: candidate && card.type === CARD_TYPES.toolResult,
     ttlSeconds: card.ttl_seconds,
   };
 };

@@ -25,7 +25,6 @@ export interface DurableKeeperOptions extends Pick<Ground, "doorbell" | "clock" 
   readonly bus: Pick<CarrierBus, "ensureDurables" | "commandDurables" | "dropDurable" | "purgeCommands">;
   /** Called with all durables after each look at all of them. */
   readonly kept?: ((durables: readonly CommandDurable[]) => void) | undefined;
-  readonly lookAgainMs?: number | undefined;
   readonly leftoversEveryMs?: number | undefined;
   readonly detachAfterSeconds?: number | undefined;
 }
@@ -62,7 +61,7 @@ const fetchedOf = (rows: readonly ServedRow[]): ReadonlyMap<string, boolean> =>
 
 export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
   const { db, bus, doorbell, clock, log, faults, kept } = options;
-  const { lookAgainMs = LOOK_AGAIN_MS, leftoversEveryMs = LEFTOVERS_EVERY_MS } = options;
+  const { leftoversEveryMs = LEFTOVERS_EVERY_MS } = options;
   const { detachAfterSeconds = DETACH_AFTER_SECONDS } = options;
   const alarm = createAlarm(clock);
   const stopping = new AbortController();
@@ -126,7 +125,7 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
       try {
         await look();
         failures = 0;
-        await alarm.wait(lookAgainMs);
+        await alarm.wait(LOOK_AGAIN_MS);
         // It was not woken: this is the slow look.
         if (!rung) all = true;
       } catch (error) {

@@ -7,7 +7,7 @@
 //   LN4. A request with a session asks the database at most every few seconds; an ended session works at most that much longer in
 //        another process, and not at all where it was ended.
 
-import { createHash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { showName, storableText, ToolplaneError } from "@toolplane/protocol";
 import { type Actor, recordActs } from "../audit/audit.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -17,7 +17,7 @@ import { createRecent } from "../recent/recent.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import { createEnds, type TokenWatch } from "../tokens/token-ends.ts";
 import type { TokenRow } from "../tokens/tokens.sql.ts";
-import { type Token, tokenOf } from "../tokens/tokens.ts";
+import { hashOf, type Token, tokenOf } from "../tokens/tokens.ts";
 import {
   ADD_CODE,
   ADD_SESSION,
@@ -94,8 +94,6 @@ const MAX_PAGE = 500;
 
 const CODE = /^[0-9a-f]{64}$/;
 const SECRET = /^tps_([0-9a-f]{16})_[0-9a-f]{64}$/;
-
-const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
 const sessionOf = (row: SessionRow): BrowserSession => ({
   sessionId: row.session_id,

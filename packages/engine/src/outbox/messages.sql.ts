@@ -1,6 +1,6 @@
 // Writing messages: one insert for any number of them, in the caller's transaction or in one of its own.
 
-import { type SqlType, setInput } from "../sql/input.sql.ts";
+import { type InputFields, setInput } from "../sql/input.sql.ts";
 
 export interface MessageRow {
   readonly category: string;
@@ -13,7 +13,8 @@ export interface MessageRow {
   readonly messageId: string | null;
 }
 
-export const MESSAGE_COLUMNS: readonly (readonly [keyof MessageRow & string, SqlType])[] = [
+/** What is sent of a message. */
+export const SENT_COLUMNS = [
   ["category", "text"],
   ["projectId", "text"],
   ["subject", "text"],
@@ -21,8 +22,9 @@ export const MESSAGE_COLUMNS: readonly (readonly [keyof MessageRow & string, Sql
   ["target", "text"],
   ["headers", "text"],
   ["payload", "text"],
-  ["messageId", "text"],
-];
+] as const satisfies InputFields<MessageRow>;
+
+export const MESSAGE_COLUMNS: InputFields<MessageRow> = [...SENT_COLUMNS, ["messageId", "text"]];
 
 export const messageInput = setInput<MessageRow>(MESSAGE_COLUMNS);
 

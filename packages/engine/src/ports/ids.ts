@@ -1,3 +1,3 @@
 // The id port.
 
-export { createIds, derivedUuid, type Ids, oldestUuidOf } from "@toolplane/bus/ports";
+export { createIds, derivedUuid, type Ids, oldestUuidOf, sha256 } from "@toolplane/bus/ports";

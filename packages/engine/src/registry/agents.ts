@@ -9,6 +9,7 @@ import {
   planRosterUpsert,
   type RosterAgent,
   type RosterEntry,
+  type RosterStatus,
 } from "@toolplane/protocol/registry";
 import { type Act, type Actor, recordActs } from "../audit/audit.ts";
 import type { Ground } from "../ports/ground.ts";
@@ -25,8 +26,6 @@ import {
 import { type Page, type PageRequest, parsePage, toPage } from "./page.ts";
 import type { Profiles } from "./profiles.ts";
 import { withProject } from "./with-project.ts";
-
-export type RosterStatus = RosterAgent["status"];
 
 export interface RegisteredAgent {
   readonly projectId: string;
@@ -46,12 +45,6 @@ export interface AgentUpsertResult extends RegisteredAgent {
   readonly outcome: "created" | "updated";
 }
 
-export interface UpsertAgentOptions {
-  /** False for agents that provision agents: profile, owner, worker_target and tags of an existing agent stay (W-18). */
-  readonly mayReassign?: boolean | undefined;
-  readonly by?: Actor | undefined;
-}
-
 export interface ListAgentsRequest extends PageRequest {
   readonly workerTarget?: string | undefined;
   readonly tag?: string | undefined;
@@ -61,7 +54,7 @@ export interface ListAgentsRequest extends PageRequest {
 }
 
 export interface Agents {
-  upsertAgent(projectId: string, upload: unknown, options?: UpsertAgentOptions): Promise<AgentUpsertResult>;
+  upsertAgent(projectId: string, upload: unknown, by?: Actor): Promise<AgentUpsertResult>;
   getAgent(projectId: string, agentId: string): Promise<RegisteredAgent | undefined>;
   listAgents(projectId: string, request?: ListAgentsRequest): Promise<Page<RegisteredAgent>>;
   /** An inactive agent may send nothing (W-17). */
@@ -169,21 +162,13 @@ export const createAgents = ({ db, doorbell, profiles }: AgentsOptions): Agents 
   };
 
   return {
-    async upsertAgent(projectId, upload, { mayReassign = true, by } = {}) {
+    async upsertAgent(projectId, upload, by) {
       const parsed = parseAgentUpload(upload);
       const result = await withProject(db, projectId, async (tx): Promise<AgentUpsertResult> => {
         const entry = await complete(tx, projectId, parsed);
         const known = await read(tx, projectId, parsed.agent_id);
         if (known === undefined) refuseReserved(parsed.agent_id);
-        const plan = planRosterUpsert(known && toRoster(projectId, known), entry, { mayReassign });
-        if (plan.outcome === "refused")
-          throw new ToolplaneError(
-            "auth_failed",
-            `agent ${parsed.agent_id} exists and belongs to another owner: you may not change it`,
-            {
-              detail: { reason: plan.reason },
-            },
-          );
+        const plan = planRosterUpsert(known && toRoster(projectId, known), entry);
         const agent = await write(tx, projectId, plan.agent);
         await tx.query(KEEP_AGENT, [projectId, parsed.agent_id]);
         if (parsed.init_state) await tx.query(INIT_HEAD, [projectId, parsed.agent_id, parsed.channel_id ?? null]);

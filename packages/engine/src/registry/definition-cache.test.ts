@@ -1,5 +1,6 @@
+import { meddle } from "@toolplane/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { adHoc, openRegistryWorld, type RegistryWorld, sha256 } from "../../test/registry-world.ts";
+import { openRegistryWorld, type RegistryWorld, sha256 } from "../../test/registry-world.ts";
 import { sampleTool } from "../../test/sample-tools.ts";
 import { createDefinitions, type Definitions } from "./definition-cache.ts";
 import { createSchemaCompiler } from "./json-schema.ts";
@@ -151,12 +152,9 @@ describe("what is remembered", () => {
 });
 
 describe("what must not be used", () => {
-  const tamper = (toolName: string, change: string): Promise<unknown> =>
-    world.owner.query(adHoc(`update resource.tool_versions set ${change} where tool_name = $1`), [toolName]);
-
   test("[SEC-10-E6] a definition whose text does not have its hash is refused", async () => {
     await world.tools.upsertTool(A, sampleTool("tampered"));
-    await tamper("tampered", "definition = replace(definition, 'Counts', 'Sends')");
+    await meddle(world, "forgeDefinition", ["tampered", "Counts", "Sends"]);
     await expect(definitions.resolve([key("tampered")])).rejects.toMatchObject({ code: "internal_error" });
     expect((await definitions.resolve([key("one")]))[0]?.toolName).toBe("one");
   });
@@ -167,10 +165,7 @@ describe("what must not be used", () => {
       ...sampleTool("old"),
       parameters: { type: "object", properties: { a: { pattern: "(?=x)" } } },
     });
-    await tamper("old", `definition = '${text}', definition_hash = '${sha256(text)}'`);
-    await world.owner.query(adHoc("update resource.tools set definition_hash = $1 where tool_name = 'old'"), [
-      sha256(text),
-    ]);
+    await meddle(world, "putDefinition", ["old", text, sha256(text)]);
     const [old, one] = await definitions.resolve([key("old"), key("one")]);
     expect(old?.validate({})).toEqual([{ path: "$", message: expect.stringContaining("register the tool again") }]);
     expect(one?.validate({ text: "x" })).toEqual([]);

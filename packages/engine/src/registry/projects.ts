@@ -5,7 +5,7 @@
 //   PJ3. A limit changes in one commit with the definition that carries it to models and to the checks of arguments.
 //   PJ4. What the configuration file sets is a ceiling for every other change of the limits (CE1, CE2).
 
-import { type JsonObject, PROTOCOL_VERSION, ToolplaneError } from "@toolplane/protocol";
+import { type JsonObject, ToolplaneError } from "@toolplane/protocol";
 import {
   bootstrapTools,
   checkCeiling,
@@ -67,7 +67,7 @@ export interface Projects {
   listProjects(request?: PageRequest): Promise<Page<RegisteredProject>>;
   patchProject(projectId: string, patch: unknown, by?: Actor): Promise<RegisteredProject>;
   /** The limits that the configuration file has for the project; see `planFileLimits`. */
-  applyFileLimits(projectId: string, limits: ProjectLimits, by?: Actor): Promise<RegisteredProject>;
+  applyFileLimits(projectId: string, limits: ProjectLimits): Promise<RegisteredProject>;
   /** Updates the starting tools of older projects to their limits; returns how many were changed. */
   renewTools(): Promise<number>;
   /** `conflict` while calls or turns are open, unless forced. */
@@ -109,17 +109,14 @@ export const createProjects = (options: ProjectsOptions): Projects => {
   const { db, doorbell, ids, tools, bundledTarget = DEFAULT_BUNDLED_TARGET, bundledTools = [] } = options;
   const { clock = systemClock } = options;
   const late = createLateCalls({ db, clock, doorbell });
-  const seeds: readonly JsonObject[] = [
-    ...bootstrapTools({ version: PROTOCOL_VERSION, bundledTarget }),
-    ...bundledTools,
-  ];
+  const seeds: readonly JsonObject[] = [...bootstrapTools({ bundledTarget }), ...bundledTools];
 
   /** A project that was made without these tools gets none. */
   const writeForkJoin = async (tx: Queryer, projectId: string, limits: ProjectLimits): Promise<void> => {
     const [known] = await tx.query<{ status: string }>(READ_TOOLS, [projectId, [FORK_JOIN]]);
     if (known === undefined || known.status === "deleted") return;
     const forkJoinTasks = resolveLimits(limits).fork_join_tasks;
-    const own = bootstrapTools({ version: PROTOCOL_VERSION, bundledTarget, forkJoinTasks });
+    const own = bootstrapTools({ bundledTarget, forkJoinTasks });
     const definition = own.filter(({ tool_name }) => tool_name === FORK_JOIN);
     const [written] = await tools.upsertTools(projectId, definition, { internal: true, tx });
     if (written instanceof ToolplaneError) throw written;
@@ -211,8 +208,8 @@ export const createProjects = (options: ProjectsOptions): Projects => {
         return asked;
       });
     },
-    applyFileLimits: (projectId, limits, by) =>
-      change(projectId, by, (stored) => ({ limits: planFileLimits(limits, stored) })),
+    applyFileLimits: (projectId, limits) =>
+      change(projectId, undefined, (stored) => ({ limits: planFileLimits(limits, stored) })),
     async renewTools() {
       const rows = await db.query<{ project_id: string }>(LIST_UNLIMITED, [FORK_JOIN, String(DEFAULT_FORK_JOIN_TASKS)]);
       for (const { project_id: projectId } of rows) {

@@ -1,7 +1,7 @@
-import { createTestDatabase, type TestDatabase } from "@toolplane/testkit";
+import { createTestDatabase, ENGINE_TEMPLATE, type TestDatabase } from "@toolplane/testkit";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { adHoc, ENGINE_TEMPLATE } from "../../test/registry-world.ts";
+import { adHoc } from "../../test/registry-world.ts";
 import { type ArrayType, encodeArrays } from "./binary-array.ts";
 import { createDatabase, type Database } from "./database.ts";
 import { setInput } from "./input.sql.ts";

@@ -1,7 +1,7 @@
 import { ToolplaneError, UsageError } from "@toolplane/protocol";
-import { createTestDatabase, type TestDatabase } from "@toolplane/testkit";
+import { createTestDatabase, ENGINE_TEMPLATE, type TestDatabase } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { adHoc, ENGINE_TEMPLATE } from "../../test/registry-world.ts";
+import { adHoc } from "../../test/registry-world.ts";
 import { createDatabase, type Database } from "./database.ts";
 
 let server: TestDatabase;

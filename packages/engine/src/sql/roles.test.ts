@@ -1,6 +1,5 @@
-import { createTestDatabase, type TestDatabase, withTestClient } from "@toolplane/testkit";
+import { createTestDatabase, ENGINE_TEMPLATE, type TestDatabase, withTestClient } from "@toolplane/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ENGINE_TEMPLATE } from "../../test/registry-world.ts";
 
 let database: TestDatabase;
 

@@ -12,7 +12,7 @@
 
 import { Worker } from "node:worker_threads";
 import { ToolplaneError } from "@toolplane/protocol";
-import type { Clock } from "../ports/clock.ts";
+import { type Clock, inTime } from "../ports/clock.ts";
 import { createFairLine } from "./fair-line.ts";
 import type { ThreadMessage, ThreadQuestion } from "./thread-words.ts";
 
@@ -234,10 +234,7 @@ export const createThreads = ({ clock, ...options }: ThreadsOptions): Threads =>
         drop(thread);
         finish(thread, (task) => task.reject(closed()));
       }
-      const enough = new AbortController();
-      const late = clock.sleep(closeMs, enough.signal).catch(() => undefined);
-      await Promise.race([Promise.all(ending), late]);
-      enough.abort();
+      await inTime(clock, closeMs, Promise.all(ending));
     },
   };
 };

@@ -70,7 +70,8 @@ const REMEMBER_MS = 5_000;
 const MAX_PAGE = 500;
 const MAX_TTL_SECONDS = 100 * 366 * 24 * 3_600;
 
-const hashOf = (secret: string): Buffer => hash("sha256", secret, "buffer");
+/** What is stored of a secret. */
+export const hashOf = (secret: string): Buffer => hash("sha256", secret, "buffer");
 
 export const tokenOf = (row: TokenRow): Token => ({
   tokenId: row.token_id,

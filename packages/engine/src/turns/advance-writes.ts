@@ -16,9 +16,9 @@ import { type EndingRow, planEnd } from "./plan-end.ts";
 import { headInTurn, inboxChange } from "./plan-head.ts";
 import { type Resume, resumeDeadline, type WaitedCall } from "./plan-resume.ts";
 import { stepOf } from "./step-row.ts";
-import type { TurnEnd, TurnKind, Work } from "./turn.ts";
+import type { TurnEnd, Work } from "./turn.ts";
 import { stateEvent, stepEvent } from "./turn-messages.ts";
-import { contextOfTurn, type HeadRow, parseDocument, type TurnRow } from "./turn-row.ts";
+import { contextOfTurn, type HeadRow, parseDocument, speakerOf, type TurnRow } from "./turn-row.ts";
 
 export interface WorkClaim {
   readonly claimId: string;
@@ -178,25 +178,14 @@ export const workOf = (
   row: { readonly inboxId: string; readonly epoch: number; readonly createdMs: number; readonly nowMs: number },
   claim: WorkClaim,
 ): Work => ({
-  projectId: turn.project_id,
-  agentId: turn.agent_id,
-  agentTurnId: turn.agent_turn_id,
-  kind: turn.kind as TurnKind,
+  ...speakerOf(turn),
+  kind: turn.kind,
   inboxId: row.inboxId,
   claimId: claim.claimId,
   turnEpoch: row.epoch,
   stepCount: turn.step_count,
-  channelId: turn.channel_id,
-  recursionDepth: turn.recursion_depth,
   traceId: turn.trace_id,
-  traceparent: turn.traceparent,
-  tracestate: turn.tracestate ?? undefined,
-  parentTraceparent: turn.parent_traceparent ?? undefined,
-  parentAgentId: turn.parent_agent_id ?? undefined,
-  parentAgentTurnId: turn.parent_agent_turn_id ?? undefined,
-  parentStepId: turn.parent_step_id ?? undefined,
   profileBoxId: turn.profile_box_id,
-  contextBoxId: turn.context_box_id,
   outputBoxId: turn.output_box_id,
   displayName: turn.display_name ?? undefined,
   payload: parseDocument(turn.payload),

@@ -1,7 +1,6 @@
 // Holding heads: everything that moves a turn does it while it holds its agent's head. A flush takes the heads it can get at
 // once, in one order; an agent whose head another transaction holds comes with the next flush.
 
-import type { JsonCaps } from "@toolplane/protocol";
 import type { Sha256 } from "../calls/turn-chain.ts";
 import { type Coalescer, type CoalescerOptions, createCoalescer } from "../coalescer/coalescer.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -24,7 +23,6 @@ export interface TurnDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly sha256: Sha256;
-  readonly caps: JsonCaps;
   readonly protocolVersion: string;
   /** A bus beside the database carries wakeups. */
   readonly external: boolean;
@@ -35,11 +33,10 @@ export interface TurnDeps {
   readonly ended: (key: EndedKey) => void;
 }
 
-export const meansOf = (deps: Pick<TurnDeps, "ids" | "clock" | "sha256" | "caps">): LedgerMeans => ({
+export const meansOf = (deps: Pick<TurnDeps, "ids" | "clock" | "sha256">): LedgerMeans => ({
   ids: deps.ids,
   nowMs: deps.clock.now(),
   sha256: deps.sha256,
-  caps: deps.caps,
 });
 
 /** In the order asked: the head, `locked` by another transaction, or undefined for an agent without one. */

@@ -1,7 +1,7 @@
 // What one turn adds in one transaction: its cards in order, each a link of the turn's chain, and which of them its output box
 // shows. A transaction keeps one for each turn, and writes all of it or nothing.
 
-import type { Card, JsonCaps } from "@toolplane/protocol";
+import type { Card } from "@toolplane/protocol";
 import { type ChainLink, extendChain, type Sha256 } from "../calls/turn-chain.ts";
 import { prepareCard } from "../cards/prepare-card.ts";
 import type { TurnMeans, TurnMessage } from "./turn-event.ts";
@@ -11,7 +11,6 @@ import { createTurnWrites } from "./turn-writes.ts";
 
 export interface LedgerMeans extends TurnMeans {
   readonly sha256: Sha256;
-  readonly caps: JsonCaps;
 }
 
 export interface Ledger {
@@ -36,12 +35,7 @@ export const openLedger = (turn: TurnRow, chain: ChainLink): Ledger => ({
 });
 
 export const sayCard = (ledger: Ledger, card: Card, means: LedgerMeans, show = true): void => {
-  const { candidate: _, ...row } = prepareCard(card, {
-    projectId: ledger.turn.project_id,
-    caps: means.caps,
-    sha256: means.sha256,
-    candidate: false,
-  });
+  const row = prepareCard(card, { projectId: ledger.turn.project_id, sha256: means.sha256 });
   ledger.chain = extendChain(ledger.chain, row.hash, means.sha256);
   ledger.writes.cards.push({ ...row, chainSeq: ledger.chain.seq, chainHash: ledger.chain.hash });
   ledger.said.push(card.card_id);

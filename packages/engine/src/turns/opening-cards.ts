@@ -42,8 +42,8 @@ export const openingCards = (
   ];
   let chain = task;
   for (const card of said) {
-    const options = { projectId: request.projectId, caps: means.caps, sha256: means.sha256, candidate: false };
-    const { candidate: _, ...row } = prepareCard(card, options);
+    const options = { projectId: request.projectId, sha256: means.sha256 };
+    const row = prepareCard(card, options);
     chain = extendChain(chain, row.hash, means.sha256);
     writes.cards.push({ ...row, chainSeq: chain.seq, chainHash: chain.hash });
   }

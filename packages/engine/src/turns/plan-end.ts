@@ -46,7 +46,7 @@ export interface Ending {
         readonly facts: EndingRow;
       };
   /** Further metadata of a deliverable that is made here. */
-  readonly marks?: Pick<DeliverableCardInput, "stopReason" | "terminatedByTool" | "resumeTurnEpoch"> | undefined;
+  readonly marks?: Pick<DeliverableCardInput, "stopReason" | "terminatedByTool"> | undefined;
   readonly stepId?: string | undefined;
   readonly stepCount: number;
   readonly stats?: JsonObject | undefined;

@@ -9,7 +9,6 @@ import {
   canonicalText,
   createToolCallCard,
   isRecord,
-  type JsonCaps,
   type JsonObject,
   lineageMeta,
   rawArgumentsHash,
@@ -19,10 +18,11 @@ import {
 import type { PlacedCall } from "../calls/call-places.ts";
 import { type CallAsk, type PinnedDefinition, planCall } from "../calls/plan-call.ts";
 import { engineFailure } from "../calls/plan-settlement.ts";
+import { CARD_CAPS } from "../cards/prepare-card.ts";
 import { LongCheck } from "../registry/schema-checks.ts";
 import { type Ledger, type LedgerMeans, sayCard } from "./ledger.ts";
 import type { CommittedCall, StepCommit, StepEntry } from "./turn.ts";
-import { contextOfTurn, type TurnRow } from "./turn-row.ts";
+import { contextOfTurn, speakerOf, type TurnRow } from "./turn-row.ts";
 
 export type CallEntry = Extract<StepEntry, { readonly call: CallAsk }>;
 
@@ -43,12 +43,12 @@ export interface PlannedStep {
 const MAX_SHOWN_ARGUMENTS = 64 * 1024;
 
 /** The arguments as the refused call's card shows them: an object, and not a large one. */
-const shownArguments = (raw: unknown, caps: JsonCaps): JsonObject => {
+const shownArguments = (raw: unknown): JsonObject => {
   let value = raw;
   try {
     if (typeof value === "string") value = JSON.parse(value);
     if (!isRecord(value)) return {};
-    canonicalText(value, { ...caps, maxBytes: MAX_SHOWN_ARGUMENTS });
+    canonicalText(value, { ...CARD_CAPS, maxBytes: MAX_SHOWN_ARGUMENTS });
     return value as JsonObject;
   } catch {
     return {};
@@ -100,7 +100,7 @@ const refuseCall = (
     agentTurnId: turn.agent_turn_id,
     toolCallId,
     toolName,
-    arguments: shownArguments(ask.arguments, means.caps),
+    arguments: shownArguments(ask.arguments),
     lineage,
     providerToolCallId: ask.providerCallId,
   });
@@ -116,7 +116,7 @@ const refuseCall = (
       toolName,
       afterExecution: "suspend",
       toolCallMetadata: { ...lineage },
-      caps: means.caps,
+      caps: CARD_CAPS,
     },
     engineFailure("failed", refusal, "worker"),
   );
@@ -125,21 +125,10 @@ const refuseCall = (
 };
 
 const originOf = (turn: TurnRow, epoch: number, stepId: string) => ({
-  projectId: turn.project_id,
-  agentId: turn.agent_id,
-  channelId: turn.channel_id,
-  agentTurnId: turn.agent_turn_id,
+  ...speakerOf(turn),
   turnEpoch: epoch,
   stepId,
   headless: false,
-  recursionDepth: turn.recursion_depth,
-  parentAgentId: turn.parent_agent_id ?? undefined,
-  parentAgentTurnId: turn.parent_agent_turn_id ?? undefined,
-  parentStepId: turn.parent_step_id ?? undefined,
-  contextBoxId: turn.context_box_id,
-  traceparent: turn.traceparent,
-  tracestate: turn.tracestate ?? undefined,
-  parentTraceparent: turn.parent_traceparent ?? undefined,
 });
 
 const refuseDeliverable = (card: Card): void => {

@@ -30,10 +30,10 @@ export interface SpawnItem {
 const MAX_CORRELATION_LENGTH = 255;
 const MAX_DOCUMENT_BYTES = 256 * 1024;
 
-const checkText = (name: string, text: string | undefined, max: number): void => {
+const checkText = (name: string, text: string | undefined): void => {
   if (text === undefined) return;
-  if (text === "" || text.length > max || !isStorable(text))
-    throw new ToolplaneError("bad_request", `${name} is 1 to ${max} characters of well-formed text`);
+  if (text === "" || text.length > MAX_CORRELATION_LENGTH || !isStorable(text))
+    throw new ToolplaneError("bad_request", `${name} is 1 to ${MAX_CORRELATION_LENGTH} characters of well-formed text`);
 };
 
 /** A box alone, and the cards of a box alone, are the same request: the box that the caller named. */
@@ -67,9 +67,9 @@ export const prepareSpawn = (request: SpawnRequest, ids: Ids, sha256: Sha256): S
       `project ${request.projectId} has no agent ${showName(request.agentId)}: register it first`,
     );
   if (request.sourceAgentId === "") throw violation("an intent names its source agent");
-  checkText("correlation_id", request.correlationId, MAX_CORRELATION_LENGTH);
-  checkText("alias_id", request.aliasId, MAX_CORRELATION_LENGTH);
-  checkText("display_name", request.displayName, MAX_CORRELATION_LENGTH);
+  checkText("correlation_id", request.correlationId);
+  checkText("alias_id", request.aliasId);
+  checkText("display_name", request.displayName);
   if (request.channelId !== undefined) parseToken(request.channelId, "channel_id");
   const isBare = !("boxId" in context) && context.instruction.trim() === "" && context.inheritCardIds === undefined;
   if (isBare && kind === "turn")

@@ -84,6 +84,22 @@ export const TURN_VIEW_COLUMNS = turnColumns("'{}' as payload");
 
 export const parseDocument = (text: string): JsonObject => JSON.parse(text) as JsonObject;
 
+/** Who speaks in a turn: the agent, where its chain of delegations began, and in which trace. */
+export const speakerOf = (turn: TurnRow) => ({
+  projectId: turn.project_id,
+  agentId: turn.agent_id,
+  agentTurnId: turn.agent_turn_id,
+  channelId: turn.channel_id,
+  recursionDepth: turn.recursion_depth,
+  parentAgentId: turn.parent_agent_id ?? undefined,
+  parentAgentTurnId: turn.parent_agent_turn_id ?? undefined,
+  parentStepId: turn.parent_step_id ?? undefined,
+  contextBoxId: turn.context_box_id,
+  traceparent: turn.traceparent,
+  tracestate: turn.tracestate ?? undefined,
+  parentTraceparent: turn.parent_traceparent ?? undefined,
+});
+
 /** The epoch is the message's: a stop uses the epoch it made, a queued turn has none. */
 export const contextOfTurn = (turn: TurnRow, turnEpoch: number, stepId?: string): CGContext =>
   createContext({

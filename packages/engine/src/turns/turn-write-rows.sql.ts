@@ -1,14 +1,14 @@
 // The rows that a turn writes, as inputs of the one statement that writes them.
 
 import { CARD_COLUMNS, type CardRow } from "../cards/cards.sql.ts";
-import { MESSAGE_COLUMNS, type MessageRow } from "../outbox/messages.sql.ts";
+import { MESSAGE_COLUMNS, type MessageRow, SENT_COLUMNS } from "../outbox/messages.sql.ts";
 import type { InputFields } from "../sql/input.sql.ts";
 import type { SpawnRow } from "./spawn.sql.ts";
 import type { AgentKey } from "./turn.ts";
 import type { TurnMessage } from "./turn-event.ts";
 
-/** A card of a turn is a link of its chain, and never a candidate. */
-export interface TurnCardRow extends Omit<CardRow, "candidate"> {
+/** A card of a turn is a link of its chain. */
+export interface TurnCardRow extends CardRow {
   readonly chainSeq: number | null;
   readonly chainHash: string | null;
 }
@@ -240,16 +240,7 @@ export interface ParcelRow extends Omit<MessageRow, "messageId"> {
   readonly events: number;
 }
 
-export const parcels: InputFields<ParcelRow> = [
-  ["category", "text"],
-  ["projectId", "text"],
-  ["subject", "text"],
-  ["component", "text"],
-  ["target", "text"],
-  ["headers", "text"],
-  ["payload", "text"],
-  ["events", "integer"],
-];
+export const parcels: InputFields<ParcelRow> = [...SENT_COLUMNS, ["events", "integer"]];
 
 export interface Wakeup {
   readonly projectId: string;

@@ -1,7 +1,7 @@
 // What a watchdog reads and changes besides settling. Rows are locked, and rows that others hold are skipped: any number may run.
 
 import { keepLeases, TELL_RETRIED } from "../calls/ended-leases.sql.ts";
-import { isHeld, offeredAt, RECHECK_PAUSED, WANTED_AT } from "../calls/offer.sql.ts";
+import { isHeld, offeredAt, RECHECK_PAUSED, SEND_OFFERED, WANTED_AT } from "../calls/offer.sql.ts";
 import { FACT_COLUMNS } from "../calls/read.sql.ts";
 import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
@@ -130,11 +130,7 @@ offered as (
    where c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id
   returning i.ord, i.command_payload, c.project_id, c.subject, c.target, c.headers, c.available_at, c.plain, c.gate
 ),
-sent as (
-  insert into bus.messages (category, project_id, subject, component, target, headers, payload, available_at)
-  select 'cmd', project_id, subject, split_part(subject, '.', 6), target, headers, command_payload, available_at
-    from offered o
-   where command_payload is not null and not ${isHeld("o")} and available_at < 'infinity'
+sent as (${SEND_OFFERED}
 )
 select ord::int as ord from offered`,
 };

@@ -75,7 +75,6 @@ describe("builders", () => {
       toolName: "t",
       arguments: {},
       targetSubject: "cg.v1r4.demo.public.cmd.tool.text.t",
-      dispatchRequestedAt: origin.createdAt,
       argsDefaultsApplied: ["b", "a"],
       argsFixedApplied: ["z"],
       argsEnvs: { key: "API_KEY" },
@@ -90,7 +89,6 @@ describe("builders", () => {
       ...lineage,
       agent_turn_id: "turn_1",
       tool_call_id: "tc_1",
-      dispatch_requested_at: origin.createdAt,
       tool_args_defaults_applied: ["a", "b"],
       tool_args_fixed_applied: ["z"],
       tool_args_envs: { key: "API_KEY" },
@@ -139,11 +137,8 @@ describe("builders", () => {
       terminalReason: "max_steps_reached",
       stopReason: "stopped",
       terminatedByTool: true,
-      resumeTurnEpoch: 2,
-      ttlSeconds: 5,
     });
     expect(card.content).toEqual({ __type__: "JsonContent", data: { a: 1 } });
-    expect(card.ttl_seconds).toBe(5);
     expect(card.metadata).toEqual({
       ...lineage,
       step_id: "step_9",
@@ -153,7 +148,6 @@ describe("builders", () => {
       terminal_reason: "max_steps_reached",
       stop_reason: "stopped",
       terminated_by_tool: true,
-      resume_turn_epoch: 2,
     });
   });
 
@@ -198,9 +192,7 @@ describe("fallback deliverable", () => {
       createFallbackDeliverable({
         ...input,
         terminalStatus: "t",
-        resumeStatus: "r",
         taskStatus: "failed",
-        toolCallId: "tc",
       }),
     ).toEqual({
       schema_version: 1,
@@ -219,9 +211,7 @@ describe("fallback deliverable", () => {
         last_agent_thought: null,
         partial: true,
         terminal_status: "t",
-        resume_status: "r",
         task_status: "failed",
-        tool_call_id: "tc",
       },
     });
   });

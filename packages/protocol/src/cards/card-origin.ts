@@ -15,7 +15,6 @@ export interface CardOrigin {
   readonly authorId: string;
   /** Further metadata of the caller's own. */
   readonly extra?: JsonObject | undefined;
-  readonly ttlSeconds?: number | undefined;
 }
 
 export interface CardBody {
@@ -46,5 +45,5 @@ export const createCard = (type: KnownCardType, origin: CardOrigin, body: CardBo
     metadata: mergeMetadata(type, origin, body.metadata),
     tool_calls: body.toolCalls === undefined || body.toolCalls.length === 0 ? null : body.toolCalls,
     tool_call_id: body.toolCallId ?? null,
-    ttl_seconds: origin.ttlSeconds ?? null,
+    ttl_seconds: null,
   });

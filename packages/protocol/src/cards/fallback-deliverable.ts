@@ -25,9 +25,7 @@ export interface FallbackInput {
   readonly toolResultCount: number;
   readonly lastAgentThought: string | null;
   readonly terminalStatus?: string | undefined;
-  readonly resumeStatus?: string | undefined;
   readonly taskStatus?: string | undefined;
-  readonly toolCallId?: string | undefined;
 }
 
 const diagnosticsOf = (input: FallbackInput): JsonObject => {
@@ -38,9 +36,7 @@ const diagnosticsOf = (input: FallbackInput): JsonObject => {
     partial: input.partial,
   };
   if (input.terminalStatus !== undefined) diagnostics.terminal_status = input.terminalStatus;
-  if (input.resumeStatus !== undefined) diagnostics.resume_status = input.resumeStatus;
   if (input.taskStatus !== undefined) diagnostics.task_status = input.taskStatus;
-  if (input.toolCallId !== undefined) diagnostics.tool_call_id = input.toolCallId;
   return diagnostics;
 };
 

@@ -8,12 +8,9 @@ import { jsonContent, textContent } from "./content.ts";
 import { copyLineage, type Lineage } from "./lineage.ts";
 
 /** These cards have fixed authors; a caller gives only id, project and time. */
-export type SystemCardOrigin = Omit<CardOrigin, "authorId"> & { readonly authorId?: string | undefined };
+export type SystemCardOrigin = Omit<CardOrigin, "authorId">;
 
-const writtenBy = (origin: SystemCardOrigin, author: string): CardOrigin => ({
-  ...origin,
-  authorId: origin.authorId ?? author,
-});
+const writtenBy = (origin: SystemCardOrigin, authorId: string): CardOrigin => ({ ...origin, authorId });
 
 export interface ProfileCardInput extends SystemCardOrigin {
   readonly profile: JsonObject;

@@ -55,7 +55,6 @@ export interface DeliverableCardInput extends CardOrigin {
   readonly terminalReason?: string | undefined;
   readonly stopReason?: string | undefined;
   readonly terminatedByTool?: boolean | undefined;
-  readonly resumeTurnEpoch?: number | undefined;
 }
 
 const bodyContent = (body: DeliverableCardInput["body"]): TextContent | JsonContent =>
@@ -72,7 +71,6 @@ export const createDeliverableCard = (input: DeliverableCardInput): Card =>
       terminal_reason: input.terminalReason,
       stop_reason: input.stopReason,
       terminated_by_tool: input.terminatedByTool,
-      resume_turn_epoch: input.resumeTurnEpoch,
     },
   });
 

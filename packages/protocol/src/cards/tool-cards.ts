@@ -14,7 +14,6 @@ export interface ToolCallCardInput extends CardOrigin {
   readonly arguments: JsonObject;
   readonly targetSubject?: string | null | undefined;
   readonly lineage?: Lineage | undefined;
-  readonly dispatchRequestedAt?: string | undefined;
   readonly argsDefaultsApplied?: readonly string[] | undefined;
   readonly argsFixedApplied?: readonly string[] | undefined;
   /** Parameter name to environment variable name; the values are known to the executor alone (I8). */
@@ -44,7 +43,6 @@ export const createToolCallCard = (input: ToolCallCardInput): Card =>
       ...copyLineage(input.lineage as JsonObject | undefined),
       agent_turn_id: input.agentTurnId,
       tool_call_id: input.toolCallId,
-      dispatch_requested_at: input.dispatchRequestedAt,
       tool_args_defaults_applied: sorted(input.argsDefaultsApplied),
       tool_args_fixed_applied: sorted(input.argsFixedApplied),
       tool_args_envs: input.argsEnvs,

@@ -8,7 +8,6 @@ const full = createContext({ projectId: "demo", agentId: "helper", stepId: "s", 
 describe("lineage", () => {
   test("[UTP-3-11] is what is set; the step can be left out", () => {
     expect(lineageMeta(full)).toEqual({ step_id: "s", trace_id: "t", parent_step_id: "p" });
-    expect(lineageMeta(full, { step: false })).toEqual({ trace_id: "t", parent_step_id: "p" });
     expect(lineageMeta(bare)).toEqual({});
   });
 

@@ -9,9 +9,9 @@ export type LineageMeta = {
   readonly parent_step_id?: string;
 };
 
-/** The fields that are set; `step: false` leaves the step out, for cards that get one of their own. */
-export const lineageMeta = (context: CGContext, options: { readonly step?: boolean } = {}): LineageMeta => ({
-  ...(context.stepId !== null && options.step !== false ? { step_id: context.stepId } : {}),
+/** The fields that are set. */
+export const lineageMeta = (context: CGContext): LineageMeta => ({
+  ...(context.stepId !== null ? { step_id: context.stepId } : {}),
   ...(context.traceId !== null ? { trace_id: context.traceId } : {}),
   ...(context.parentStepId !== null ? { parent_step_id: context.parentStepId } : {}),
 });

@@ -25,11 +25,6 @@ export interface InboundMessage {
   readonly payload: unknown;
 }
 
-export interface IngressOptions {
-  /** A process speaks one version; messages of others go through a boundary adapter first. */
-  readonly version?: string;
-}
-
 export interface Ingress {
   readonly context: CGContext;
   /** Without control fields. */
@@ -73,11 +68,11 @@ const agentIdOf = (subject: Subject, headers: HeaderMap): string => {
   return said;
 };
 
-export const ingress = (message: InboundMessage, ids: TraceIds, options: IngressOptions = {}): Ingress => {
+export const ingress = (message: InboundMessage, ids: TraceIds): Ingress => {
   const { subject } = message;
   if (subject === undefined) throw violation("subject does not parse");
-  const version = options.version ?? PROTOCOL_VERSION;
-  if (subject.version !== version) throw violation(`subject is not of version ${version}`);
+  // A process speaks one version; messages of others go through a boundary adapter first.
+  if (subject.version !== PROTOCOL_VERSION) throw violation(`subject is not of version ${PROTOCOL_VERSION}`);
   const payload = acceptPayload(subject.category, message.payload);
 
   const { headers, traceId, depth = 0 } = normalizeTransport(normalizeHeaders(message.headers), ids);

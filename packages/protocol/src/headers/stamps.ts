@@ -12,12 +12,11 @@ export interface Stamps {
   readonly timestampMs: number;
   readonly msgType: string;
   readonly sender?: string;
-  readonly version?: string;
 }
 
 export const stampHeaders = (headers: HeaderMap, stamps: Stamps): HeaderMap => ({
   [HEADERS.timestamp]: String(Math.trunc(stamps.timestampMs)),
-  [HEADERS.version]: stamps.version ?? PROTOCOL_VERSION,
+  [HEADERS.version]: PROTOCOL_VERSION,
   [HEADERS.msgType]: stamps.msgType,
   [HEADERS.sender]: stamps.sender ?? DEFAULT_SENDER,
   ...headers,

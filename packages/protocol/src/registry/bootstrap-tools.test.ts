@@ -6,7 +6,7 @@ import { isExternalTool } from "../tools/target-subject.ts";
 import { PMO_TOOL_NAMES } from "../tools/tool-name.ts";
 import { bootstrapTools, FORK_JOIN_DEADLINE_SECONDS } from "./bootstrap-tools.ts";
 
-const parsed = bootstrapTools({ version: "v1r4", bundledTarget: "bundled" }).map((upload) =>
+const parsed = bootstrapTools({ bundledTarget: "bundled" }).map((upload) =>
   parseToolDefinition(upload, {
     projectId: "p1",
     version: "v1r4",

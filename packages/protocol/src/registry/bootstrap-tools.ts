@@ -2,6 +2,7 @@
 // They go through the same registration as any other definition (`internal: true`), so they are uploads, not rows.
 
 import type { JsonObject } from "../json/json-value.ts";
+import { PROTOCOL_VERSION } from "../subjects/subject.ts";
 import { toolSubjectTemplate } from "../tools/target-subject.ts";
 import type { PmoToolName } from "../tools/tool-name.ts";
 import { DEFAULT_FORK_JOIN_TASKS } from "./project-limits.ts";
@@ -101,8 +102,6 @@ const pmoSeeds = (forkJoinTasks: number): Readonly<Record<PmoToolName, Seed>> =>
 });
 
 export interface BootstrapOptions {
-  /** The active protocol version. */
-  readonly version: string;
   /** The target the bundled tool service listens on. */
   readonly bundledTarget: string;
   /** The project's limit. */
@@ -110,7 +109,6 @@ export interface BootstrapOptions {
 }
 
 export const bootstrapTools = ({
-  version,
   bundledTarget,
   forkJoinTasks = DEFAULT_FORK_JOIN_TASKS,
 }: BootstrapOptions): readonly JsonObject[] => [
@@ -118,7 +116,7 @@ export const bootstrapTools = ({
     tool_name: name,
     description,
     parameters,
-    target_subject: `cg.${version}.{project_id}.{channel_id}.cmd.sys.pmo.internal.${name}`,
+    target_subject: `cg.${PROTOCOL_VERSION}.{project_id}.{channel_id}.cmd.sys.pmo.internal.${name}`,
     after_execution: "suspend",
     // A repeated call finds what it made the first time, so a manager that dies costs only time.
     options: { retry: "safe", ...options },
@@ -127,7 +125,7 @@ export const bootstrapTools = ({
     tool_name: "emit_marker",
     description: "Mark the current answer for the user interface as a recommendation that can be adopted.",
     parameters: closed({ marker_type: text("The kind of marker") }, []),
-    target_subject: toolSubjectTemplate(bundledTarget, "emit_marker", version),
+    target_subject: toolSubjectTemplate(bundledTarget, "emit_marker"),
     after_execution: "suspend",
     options: { args: { fixed: { marker_type: "adoptable_recommendation" } }, retry: "safe" },
   },

@@ -65,34 +65,17 @@ export const parseAgentUpload = (input: unknown): AgentUpload =>
 /** An upload with its profile looked up: everything a row needs except what only the stored row knows. */
 export type RosterEntry = Omit<RosterAgent, "status">;
 
-const sameTags = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((tag) => b.includes(tag));
-
-const GUARDED = [
-  ["profile", (a, b) => a.profile_box_id === b.profile_box_id],
-  ["owner", (a, b) => a.owner_agent_id === b.owner_agent_id],
-  ["worker_target", (a, b) => a.worker_target === b.worker_target],
-  ["tags", (a, b) => sameTags(a.tags, b.tags)],
-] as const satisfies readonly (readonly [string, (a: RosterEntry, b: RosterEntry) => boolean])[];
-
-export type GuardedField = (typeof GUARDED)[number][0];
-
-export type RosterPlan =
-  | { readonly outcome: "insert" | "update"; readonly agent: RosterAgent }
-  | { readonly outcome: "refused"; readonly reason: `existing_agent_${GuardedField}_mutation_forbidden` };
+export interface RosterPlan {
+  readonly outcome: "insert" | "update";
+  readonly agent: RosterAgent;
+}
 
 /**
  * An existing agent keeps its status and, unless the new entry has one, its display name; metadata is merged key by key; the
- * rest is replaced. `mayReassign` is false for agents that provision agents: they may not change an agent's identity.
+ * rest is replaced.
  */
-export const planRosterUpsert = (
-  existing: RosterAgent | undefined,
-  entry: RosterEntry,
-  { mayReassign }: { readonly mayReassign: boolean },
-): RosterPlan => {
+export const planRosterUpsert = (existing: RosterAgent | undefined, entry: RosterEntry): RosterPlan => {
   if (existing === undefined) return { outcome: "insert", agent: { ...entry, status: "active" } };
-  const changed = mayReassign ? undefined : GUARDED.find(([, same]) => !same(existing, entry));
-  if (changed !== undefined) return { outcome: "refused", reason: `existing_agent_${changed[0]}_mutation_forbidden` };
   return {
     outcome: "update",
     agent: {

@@ -132,10 +132,6 @@ describe("subject families", () => {
     expect(matchesPattern(pattern, PREFIX + rest)).toBe(true);
   });
 
-  test("another version can be asked for", () => {
-    expect(families.uiMarkerSubject({ ...scope, version: "v2" })).toBe("cg.v2.demo.public.evt.sys.ui.marker");
-  });
-
   test.each(families.GATEWAY_OPERATIONS)("[API-5-11] no stream captures the gateway's %s", (operation) => {
     const text = families.gatewaySubject(scope, "text", operation);
     expect(matchesPattern(streamPlan("cmd").filter, text)).toBe(false);

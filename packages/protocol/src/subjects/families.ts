@@ -8,7 +8,6 @@ import { actorToken, parseToken, streamToken } from "./token.ts";
 export interface SubjectScope {
   readonly projectId: string;
   readonly channelId: string;
-  readonly version?: string;
 }
 
 export const GATEWAY_OPERATIONS = [
@@ -28,11 +27,11 @@ export const GATEWAY_OPERATIONS = [
 export type GatewayOperation = (typeof GATEWAY_OPERATIONS)[number];
 
 const build = (
-  { projectId, channelId, version = PROTOCOL_VERSION }: SubjectScope,
+  { projectId, channelId }: SubjectScope,
   category: Category,
   component: Component,
   rest: Pick<Subject, "target" | "suffix">,
-): string => formatSubject({ version, projectId, channelId, category, component, ...rest });
+): string => formatSubject({ version: PROTOCOL_VERSION, projectId, channelId, category, component, ...rest });
 
 /** F2 for a tool without a definition, as test kits spell it; the plane uses `commandSubject`. `action` may be several tokens. */
 export const toolCommandSubject = (scope: SubjectScope, target: string, action: string): string =>

@@ -20,7 +20,6 @@ export interface SubjectPattern {
 
 /** What is left out is `*`; a suffix left out is `>`. */
 export interface PatternParts {
-  readonly version?: string;
   readonly projectId?: string;
   readonly channelId?: string;
   readonly category?: Category | "*";
@@ -56,13 +55,13 @@ export const parsePattern = (text: unknown): SubjectPattern => {
 };
 
 export const createPattern = (parts: PatternParts = {}): SubjectPattern => {
-  const { version = PROTOCOL_VERSION, projectId = "*", channelId = "*", category = "*" } = parts;
+  const { projectId = "*", channelId = "*", category = "*" } = parts;
   const { component = "*", target = "*", suffix = ">" } = parts;
   // A dot inside a part would shift the meaning of everything after it.
-  for (const [name, token] of Object.entries({ version, projectId, channelId, category, component, target })) {
+  for (const [name, token] of Object.entries({ projectId, channelId, category, component, target })) {
     if (token !== "*" && !isToken(token)) throw violation(`pattern part ${name} is neither * nor one token`);
   }
-  return parsePattern(`cg.${version}.${projectId}.${channelId}.${category}.${component}.${target}.${suffix}`);
+  return parsePattern(`cg.${PROTOCOL_VERSION}.${projectId}.${channelId}.${category}.${component}.${target}.${suffix}`);
 };
 
 export const matchesPattern = (pattern: SubjectPattern, subject: Subject | string): boolean => {

@@ -19,9 +19,9 @@ const COMMAND_AGE_SECONDS = 24 * 60 * 60;
 /** Observers may be away over a weekend. */
 const EVENT_AGE_SECONDS = 7 * 24 * 60 * 60;
 
-export const streamPlan = (category: StreamCategory, version: string = PROTOCOL_VERSION): StreamPlan => ({
-  name: `cg_${category}_${version}`,
-  filter: createPattern({ version, category }),
+export const streamPlan = (category: StreamCategory): StreamPlan => ({
+  name: `cg_${category}_${PROTOCOL_VERSION}`,
+  filter: createPattern({ category }),
   maxAgeSeconds: category === "cmd" ? COMMAND_AGE_SECONDS : EVENT_AGE_SECONDS,
 });
 
@@ -48,24 +48,24 @@ export interface StandingSubscription {
 const one = (target: string): string => parseToken(target, "target");
 
 /** A worker pool's doorbell, over all projects. */
-export const workerWakeupSubscription = (target: string, version = PROTOCOL_VERSION): StandingSubscription => ({
-  pattern: createPattern({ version, category: "cmd", component: "agent", target: one(target), suffix: "wakeup" }),
-  durable: `agent_worker_${durableLabel(target)}_wakeup_${version}`,
+export const workerWakeupSubscription = (target: string): StandingSubscription => ({
+  pattern: createPattern({ category: "cmd", component: "agent", target: one(target), suffix: "wakeup" }),
+  durable: `agent_worker_${durableLabel(target)}_wakeup_${PROTOCOL_VERSION}`,
 });
 
-export const uiActionSubscription = (version = PROTOCOL_VERSION): StandingSubscription => ({
-  pattern: createPattern({ version, category: "cmd", component: "sys", target: "ui", suffix: "action" }),
-  durable: `ui_worker_ui_action_${version}`,
+export const uiActionSubscription = (): StandingSubscription => ({
+  pattern: createPattern({ category: "cmd", component: "sys", target: "ui", suffix: "action" }),
+  durable: `ui_worker_ui_action_${PROTOCOL_VERSION}`,
 });
 
-export const pmoCommandSubscription = (version = PROTOCOL_VERSION): StandingSubscription => ({
-  pattern: createPattern({ version, category: "cmd", component: "sys", target: "pmo" }),
-  durable: `pmo_service_cmd_${version}`,
+export const pmoCommandSubscription = (): StandingSubscription => ({
+  pattern: createPattern({ category: "cmd", component: "sys", target: "pmo" }),
+  durable: `pmo_service_cmd_${PROTOCOL_VERSION}`,
 });
 
-export const taskEventSubscription = (version = PROTOCOL_VERSION): StandingSubscription => ({
-  pattern: createPattern({ version, category: "evt", component: "agent", suffix: "task" }),
-  durable: `pmo_batch_evt_task_${version}`,
+export const taskEventSubscription = (): StandingSubscription => ({
+  pattern: createPattern({ category: "evt", component: "agent", suffix: "task" }),
+  durable: `pmo_batch_evt_task_${PROTOCOL_VERSION}`,
 });
 
 /**
@@ -83,24 +83,16 @@ const isSeparable = (projectId: string, target: string): boolean =>
  * The commands of one target in one project, actions of several tokens included; the engine keeps the consumer. Undefined
  * when the names cannot be told apart in a durable's name.
  */
-export const tryToolCommandSubscription = (
-  projectId: string,
-  target: string,
-  version = PROTOCOL_VERSION,
-): StandingSubscription | undefined =>
+export const tryToolCommandSubscription = (projectId: string, target: string): StandingSubscription | undefined =>
   isSeparable(projectId, target)
     ? {
-        pattern: createPattern({ version, projectId, category: "cmd", component: "tool", target }),
+        pattern: createPattern({ projectId, category: "cmd", component: "tool", target }),
         durable: `tool_${target}__${projectId}`,
       }
     : undefined;
 
-export const toolCommandSubscription = (
-  projectId: string,
-  target: string,
-  version = PROTOCOL_VERSION,
-): StandingSubscription => {
-  const subscription = tryToolCommandSubscription(projectId, one(target), version);
+export const toolCommandSubscription = (projectId: string, target: string): StandingSubscription => {
+  const subscription = tryToolCommandSubscription(projectId, one(target));
   if (subscription === undefined)
     throw violation(
       `target ${target} of project ${projectId} cannot be served over NATS: neither name may have two underscores in a row, ` +

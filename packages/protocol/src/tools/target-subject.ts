@@ -65,8 +65,8 @@ export const commandSubject = (definition: Pick<ToolDefinition, "target_subject"
 };
 
 /** The `target_subject` of a tool that the service of a target runs; project and channel are filled in for each call. */
-export const toolSubjectTemplate = (target: string, action: string, version: string = PROTOCOL_VERSION): string =>
-  `cg.${version}.{project_id}.{channel_id}.cmd.tool.${target}.${action}`;
+export const toolSubjectTemplate = (target: string, action: string): string =>
+  `cg.${PROTOCOL_VERSION}.{project_id}.{channel_id}.cmd.tool.${target}.${action}`;
 
 /** Whether the management API shows a definition and lets it be deleted: built-in names and engine subjects are hidden. */
 export const isExternalTool = (definition: Pick<ToolDefinition, "tool_name" | "target_subject">): boolean => {

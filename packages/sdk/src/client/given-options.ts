@@ -76,7 +76,7 @@ export const timeOf = (at: Date | undefined): string | undefined => {
 };
 
 /** Ids become parts of a path: an empty one, or a step in a path, would ask another route. */
-export const idOf = (what: "call" | "turn", id: string): string => {
+export const idOf = (id: string): string => {
   if (typeof id === "string" && id !== "" && id !== "." && id !== "..") return id;
-  throw badRequest(`the id of a ${what} is a text as the plane gave it, not ${shown(id)}`);
+  throw badRequest(`the id of a call is a text as the plane gave it, not ${shown(id)}`);
 };

@@ -166,7 +166,7 @@ export const createPlane = (options: PlaneOptions): Plane => {
   };
 
   const read = async (callId: string, waitMs: number, signal?: AbortSignal): Promise<Body> => {
-    const id = idOf("call", callId);
+    const id = idOf(callId);
     const once = async (untilMs: number): Promise<Body> => {
       const body = await way.readCall(id, untilMs - clock.now(), signal);
       callIdOf(body);
@@ -225,7 +225,7 @@ export const createPlane = (options: PlaneOptions): Plane => {
       return read(callId, given.wait === undefined ? 0 : waitMsOf(given), given.signal);
     },
     async cancel(callId, reason) {
-      const id = idOf("call", callId);
+      const id = idOf(callId);
       const { canceled, status } = await about(
         id,
         insist(soon(), undefined, () => way.cancelCall(id, reason)),
@@ -233,7 +233,7 @@ export const createPlane = (options: PlaneOptions): Plane => {
       return { canceled: canceled === true, status: String(status) };
     },
     async why(callId) {
-      const id = idOf("call", callId);
+      const id = idOf(callId);
       return about(
         id,
         insist(soon(), undefined, () => way.explainCall(id)),

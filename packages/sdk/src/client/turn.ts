@@ -2,6 +2,7 @@
 // first event, so a lost connection, or a caller that goes away, ends only the watching.
 
 import { isErrorCode, isRecord, type JsonValue, ToolplaneError, understandError } from "@toolplane/protocol";
+import { inTime, LATE } from "../ports/clock.ts";
 import { givenUp } from "./api.ts";
 import { followPages, type PlaneEvent } from "./events.ts";
 import { checkGiven, waitMsOf } from "./given-options.ts";
@@ -170,11 +171,7 @@ export const runTurn = (means: Means, agentId: string, instruction: string, opti
 
   /** Listening begins before the turn does, so no event of the turn is missed. The wait is over for it as for the turn. */
   const listen = async (startMs: number): Promise<void> => {
-    const heard = new AbortController();
-    const late = clock.sleep(startMs - clock.now(), heard.signal).then(() => {
-      if (!heard.signal.aborted) throw notStarted(means);
-    });
-    await Promise.race([listening.promise, late]).finally(() => heard.abort());
+    if ((await inTime(clock, startMs - clock.now(), listening.promise)) === LATE) throw notStarted(means);
   };
   const waits = (async () => {
     checkGiven("run", options);

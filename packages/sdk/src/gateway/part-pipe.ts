@@ -3,7 +3,7 @@
 //   PL2. It waits PATIENCE_MS at most. Parts that did not arrive by then are dropped.
 
 import { isToolplaneError, type JsonValue } from "@toolplane/protocol";
-import { type Clock, WAIT_OVER } from "../ports/clock.ts";
+import { type Clock, inTime, LATE } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { CallParts } from "./gateway.ts";
 
@@ -57,11 +57,7 @@ export const createPartPipe = (post: PostParts, { clock, log }: { clock: Clock; 
   };
 
   const finish = async (key: string, lane: Lane): Promise<void> => {
-    const over = new AbortController();
-    const isLate = clock.sleep(PATIENCE_MS, over.signal).then(() => !over.signal.aborted);
-    const late = await Promise.race([lane.drained.then(() => false), isLate]);
-    over.abort(WAIT_OVER);
-    if (!late) return;
+    if ((await inTime(clock, PATIENCE_MS, lane.drained)) !== LATE) return;
     lane.isOver = true;
     lane.waiting.length = 0;
     lanes.delete(key);

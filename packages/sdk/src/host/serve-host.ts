@@ -6,7 +6,7 @@
 
 import type { Readable, Writable } from "node:stream";
 import { createLineSplitter } from "../lines/line-splitter.ts";
-import type { Clock } from "../ports/clock.ts";
+import { type Clock, inTime } from "../ports/clock.ts";
 import { createDispatcher, MAX_LINE_BYTES } from "./dispatcher.ts";
 import { createLineWriter } from "./line-writer.ts";
 import type { HostPlugin } from "./plugin.ts";
@@ -35,12 +35,6 @@ export interface Host {
   takeUncaught(error: unknown): void;
 }
 
-const bounded = async (work: Promise<void>, ms: number, clock: Clock): Promise<void> => {
-  const over = new AbortController();
-  await Promise.race([work, clock.sleep(ms, over.signal)]);
-  over.abort();
-};
-
 const showUncaught = (error: unknown): string =>
   `toolplane error: plugin code let an error fall: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`;
 
@@ -52,7 +46,7 @@ export const serveHost = ({ plugin, input, output, stderr, clock, drainMs = DEFA
   let ended: Promise<void> | undefined;
 
   const end = async (): Promise<void> => {
-    await bounded(Promise.race([dispatcher.drain(), cut.promise]), drainMs, clock);
+    await inTime(clock, drainMs, Promise.race([dispatcher.drain(), cut.promise]));
     dispatcher.giveUp();
   };
   const endOnce = (): Promise<void> => {
@@ -92,7 +86,7 @@ export const serveHost = ({ plugin, input, output, stderr, clock, drainMs = DEFA
   const untilDone = async (): Promise<void> => {
     await ending.promise;
     await ended;
-    await bounded(writer.below(1), FLUSH_MS, clock);
+    await inTime(clock, FLUSH_MS, writer.below(1));
     input.destroy();
   };
 

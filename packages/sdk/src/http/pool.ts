@@ -21,7 +21,6 @@ export interface PoolBody extends AsyncIterable<Uint8Array> {
   text(): Promise<string>;
   /** Reads the rest and throws it away, so that the connection can be used again. */
   dump(): Promise<unknown>;
-  destroy(error?: Error): unknown;
 }
 
 export interface PoolAnswer {
@@ -41,16 +40,15 @@ export interface HttpPool {
 export interface HttpPoolOptions {
   /** `http(s)://host:port`, with a path when the server is behind one. */
   readonly url: string;
-  readonly connections?: number | undefined;
 }
 
 /** Enough for every long poll and stream of one process; beyond that requests wait for a connection. */
 const MAX_CONNECTIONS = 256;
 
-export const createHttpPool = ({ url, connections = MAX_CONNECTIONS }: HttpPoolOptions): HttpPool => {
+export const createHttpPool = ({ url }: HttpPoolOptions): HttpPool => {
   const { origin, pathname } = new URL(url);
   const prefix = pathname.replace(/\/$/, "");
-  const pool = new Pool(origin, { connections });
+  const pool = new Pool(origin, { connections: MAX_CONNECTIONS });
   return {
     async send({ method, path, headers, body, signal, answerMs, silenceMs = answerMs }) {
       const answer = await pool.request({

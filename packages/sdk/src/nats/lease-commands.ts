@@ -22,7 +22,7 @@ import {
 import type { ClaimedCommand } from "../gateway/gateway.ts";
 import { readLeased } from "../gateway/wire.ts";
 import type { AskGateway } from "../gateway/wire-gateway.ts";
-import { type Clock, WAIT_OVER } from "../ports/clock.ts";
+import { type Clock, inTime, WAIT_OVER } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import { planCommand } from "../runner/plan-command.ts";
@@ -189,9 +189,7 @@ export const leaseCommands = async (deliveries: readonly Delivery[], deps: Lease
     }
   };
 
-  const over = new AbortController();
-  const all = Promise.all(deliveries.map(lease)).then(() => over.abort(WAIT_OVER));
-  await Promise.race([all, clock.sleep(STRAGGLER_MS, over.signal)]);
+  await inTime(clock, STRAGGLER_MS, Promise.all(deliveries.map(lease)));
   late.abort(WAIT_OVER);
   return { commands, trouble };
 };

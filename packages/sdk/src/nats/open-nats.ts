@@ -2,29 +2,17 @@
 // loads it.
 
 import type { NatsLink, NatsOptions } from "@toolplane/bus/nats";
-import type { TraceIds } from "@toolplane/protocol";
 import type { Patience, ToolGateway } from "../gateway/gateway.ts";
 import { withPatience } from "../gateway/patience.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
-import { createNatsToolGateway } from "./nats-tool-gateway.ts";
+import { createNatsToolGateway, type NatsToolGatewayOptions } from "./nats-tool-gateway.ts";
 
-export interface OpenNatsOptions {
+export interface OpenNatsOptions extends Omit<NatsToolGatewayOptions, "link"> {
   /** One address or several, separated by commas; may carry user and password. */
   readonly url: string;
   /** The text of a credentials file. */
   readonly credentials?: string | undefined;
   readonly inboxPrefix?: string | undefined;
-  readonly projectId: string;
-  /** Who speaks: `tool.<target>`. */
-  readonly actor: string;
-  /** Who runs the calls, as people read it in `why`. */
-  readonly holder?: string | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly ids: TraceIds;
-  readonly log: Log;
   /** Another way to connect than the client library. */
   readonly openLink?: ((options: NatsOptions, deps: { readonly log: Log }) => Promise<NatsLink>) | undefined;
 }

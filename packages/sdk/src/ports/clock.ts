@@ -1,3 +1,3 @@
 // Time as a parameter: a test moves it by hand, a program uses the system's.
 
-export { type Clock, createWaker, systemClock, WAIT_OVER } from "@toolplane/bus/ports";
+export { type Clock, createWaker, inTime, LATE, systemClock, WAIT_OVER } from "@toolplane/bus/ports";

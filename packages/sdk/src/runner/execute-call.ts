@@ -106,7 +106,6 @@ const execute = async (run: Run, hydrated: HydratedCall): Promise<RunEnd> => {
       random: deps.random,
       scrub: context.scrub,
       onLeftBehind: (running) => {
-        deps.onLeftBehind(running);
         // Logged after the reason why it was told to stop (finish-call.ts).
         run.leftBehind = running;
         if (running) return;

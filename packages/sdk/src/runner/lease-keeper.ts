@@ -8,7 +8,7 @@
 import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
 import type { HeldCall, Lease, ToolGateway } from "../gateway/gateway.ts";
 import { mayPass } from "../gateway/patience.ts";
-import { type Clock, WAIT_OVER } from "../ports/clock.ts";
+import { type Clock, inTime, LATE, WAIT_OVER } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { RunSignal } from "./run-signal.ts";
 
@@ -50,19 +50,15 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
   let failing = false;
 
   /** When no answer has come by the end of the lease, the lease is over, even if the gateway never gives up. */
-  const inTime = async <T>(work: Promise<T>): Promise<T> => {
-    const done = new AbortController();
-    const late = clock.sleep(Math.max(expiresAt - clock.now(), MIN_INTERVAL_MS), done.signal).then((): never => {
-      throw new ToolplaneError("upstream_unavailable", "no answer to a heartbeat while the lease lasted");
-    });
-    // Only the race listens to this promise, and it may be over by then.
-    late.catch(() => {});
-    return Promise.race([work, late]).finally(() => done.abort(WAIT_OVER));
+  const whileLeased = async <T>(work: Promise<T>): Promise<T> => {
+    const answer = await inTime(clock, Math.max(expiresAt - clock.now(), MIN_INTERVAL_MS), work);
+    if (answer !== LATE) return answer;
+    throw new ToolplaneError("upstream_unavailable", "no answer to a heartbeat while the lease lasted");
   };
 
   const tryBeat = async (): Promise<BeatVerdict> => {
     try {
-      const beat = await inTime(gateway.heartbeat(held, { signal: stopped.signal }));
+      const beat = await whileLeased(gateway.heartbeat(held, { signal: stopped.signal }));
       if (beat.cancel) return "canceled";
       if (failing) log.info("heartbeats arrive again");
       failing = false;

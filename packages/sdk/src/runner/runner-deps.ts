@@ -34,6 +34,4 @@ export interface RunnerDeps {
   readonly mode: DeliveryMode;
   readonly maxAttempts: number;
   readonly maxResultBytes: number;
-  /** A tool was left behind still running (true), or ended after all (false). */
-  readonly onLeftBehind: (running: boolean) => void;
 }

@@ -51,8 +51,6 @@ export interface RunnerOptions {
 export interface Runner {
   /** Never rejects. Aborting `stop` ends the run now: see planShutdown for what becomes of the call. */
   handle(command: ClaimedCommand, stop?: AbortSignal): Promise<RunReport>;
-  /** Tools that were told to stop and still run. */
-  leftBehind(): number;
   /** An error that no code caught ends the process: ends every run. `by`: the call whose code threw, where that is known; it may be over. */
   crash(thrown: unknown, by?: CallInScope | undefined): void;
 }
@@ -65,7 +63,6 @@ type Accepted = Extract<CommandPlan, { kind: "accept" }>;
 export const createRunner = (options: RunnerOptions): Runner => {
   const { gateway, target, component = "tool", clock = systemClock, log = silentLog } = options;
   const seen = createSeenRuns();
-  let leftBehind = 0;
   const ownSecrets = options.ownSecrets ?? new Map<string, string>();
   const deps: RunningDeps = {
     gateway,
@@ -86,9 +83,6 @@ export const createRunner = (options: RunnerOptions): Runner => {
     maxAttempts: options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
     maxResultBytes: options.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES,
     active: new Set(),
-    onLeftBehind: (running) => {
-      leftBehind += running ? 1 : -1;
-    },
   };
 
   const start = async (plan: Accepted, command: ClaimedCommand, stop: AbortSignal | undefined): Promise<CallEnd> => {
@@ -166,7 +160,6 @@ export const createRunner = (options: RunnerOptions): Runner => {
   };
 
   return {
-    leftBehind: () => leftBehind,
     crash,
     async handle(command, stop) {
       try {

@@ -12,7 +12,7 @@ import {
   understandError,
 } from "@toolplane/protocol";
 import type { ClaimedCommand, ClaimingService, ToolGateway } from "../gateway/gateway.ts";
-import type { Clock } from "../ports/clock.ts";
+import { type Clock, inTime } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { RunOutcome } from "../runner/run-report.ts";
@@ -181,24 +181,24 @@ export const startToolService = (options: ToolServiceOptions): ToolService => {
 
   const drain = async (drainMs: number): Promise<void> => {
     noMore.abort();
-    const over = new AbortController();
-    const ended = looping.then(() => slots.empty()).finally(() => over.abort());
-    await Promise.race([ended, clock.sleep(drainMs, over.signal)]);
+    const ended = looping.then(() => slots.empty());
+    await inTime(clock, drainMs, ended);
     if (slots.used() > 0) {
       log.warn("running calls are told to stop", { target, running: slots.used() });
       now.abort();
-      await Promise.race([ended, clock.sleep(LAST_WORDS_MS, over.signal)]);
+      await inTime(clock, LAST_WORDS_MS, ended);
     }
-    over.abort();
     finish();
   };
 
   const crash = async (endRuns: () => void): Promise<void> => {
     noMore.abort();
     endRuns();
-    const over = new AbortController();
-    const ended = looping.then(() => slots.empty()).finally(() => over.abort());
-    await Promise.race([ended, clock.sleep(LAST_WORDS_MS, over.signal)]);
+    await inTime(
+      clock,
+      LAST_WORDS_MS,
+      looping.then(() => slots.empty()),
+    );
   };
 
   return {

@@ -4,7 +4,8 @@ import { isAbsolute, join } from "node:path";
 import { parseAuthScheme } from "@toolplane/bridges";
 import { parseHostPattern } from "@toolplane/egress/policy";
 import { isToken, understandError } from "@toolplane/protocol";
-import type { ConfigFile, FileConfig } from "../config/config-file.ts";
+import type { FileConfig } from "../config/config-file.ts";
+import { type OpenedConfig, type Place, readNamed } from "../config/named-entries.ts";
 import { refuseConfig } from "../config/refuse.ts";
 import { type EnvGrant, planEnvUse } from "../secrets/env-grants.ts";
 
@@ -26,8 +27,6 @@ export interface ApiSetting {
 const MAX_NAME_LENGTH = 40;
 const PREFIX = /^[A-Za-z0-9_-]{0,40}$/u;
 const WEB = /^https?:\/\//iu;
-
-type Place = (...path: PropertyKey[]) => string;
 
 const within = <T>(at: string, work: () => T): T => {
   try {
@@ -86,20 +85,10 @@ const readApi = (entry: ApiEntry, at: Place, { directory, grants, projectId }: M
 };
 
 export const readApiSettings = (
-  file: (ConfigFile & { readonly directory: string }) | undefined,
+  file: OpenedConfig | undefined,
   grants: readonly EnvGrant[],
   projectId: string,
 ): readonly ApiSetting[] => {
   const means = { directory: file?.directory ?? "/", grants, projectId };
-  const names = new Set<string>();
-  return (file?.config.openapi ?? []).map((entry, index) => {
-    const at: Place = (...path) => {
-      const where = file?.where(["openapi", index, ...path] as (string | number)[]) ?? "";
-      return `${where}: openapi[${index}].${path.map(String).join(".")}`;
-    };
-    const api = readApi(entry, at, means);
-    if (names.has(api.name)) throw refuseConfig(`${at("name")}: two APIs are named ${api.name}`);
-    names.add(api.name);
-    return api;
-  });
+  return readNamed(file, { key: "openapi", what: "APIs" }, (entry, at) => readApi(entry, at, means));
 };

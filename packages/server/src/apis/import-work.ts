@@ -2,10 +2,10 @@
 //   IW1. Files are read only below the directory of the document, links resolved; their number and their size are bounded.
 //   IW2. A fetched document is one text; it cannot name files.
 
-import { createHash } from "node:crypto";
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 import { type ImportOptions, type ImportOutcome, importDocument } from "@toolplane/bridges/openapi";
+import { sha256 } from "@toolplane/bus/ports";
 import { type AllowedOrigin, createPolicy, planTarget } from "@toolplane/egress/policy";
 import { isLinearPattern } from "@toolplane/engine/patterns";
 import { badRequest, type JsonValue, ToolplaneError, understandError } from "@toolplane/protocol";
@@ -22,8 +22,6 @@ export interface ImportWork {
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_FILES = 200;
 const LIMITS = { maxBytes: MAX_BYTES, maxAliases: 1_000 };
-
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 const parse = (text: string, name: string): JsonValue => {
   const bare = text.startsWith("\uFEFF") ? text.slice(1) : text;

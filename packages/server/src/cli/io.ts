@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
+import { systemClock } from "@toolplane/bus/ports";
 import { createHttpPool, type HttpPool } from "@toolplane/sdk/client";
 import { processIo, type UpIo } from "../up/up-options.ts";
 
@@ -27,21 +28,6 @@ export interface CliIo extends UpIo {
   /** Ends early, and quietly, when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
-
-const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal?.aborted === true) {
-      resolve();
-      return;
-    }
-    const done = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener("abort", done);
-  });
 
 const readStdin = async (): Promise<string> => {
   const chunks: Buffer[] = [];
@@ -70,8 +56,8 @@ export const createCliIo = (given: UpIo & Partial<CliIo> = processIo()): CliIo =
   readFile: (path) => readFile(path, "utf8"),
   readStdin,
   readLines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
-  now: () => Date.now(),
+  now: systemClock.now,
   uuid: () => randomUUID(),
-  sleep,
+  sleep: systemClock.sleep,
   ...given,
 });

@@ -2,6 +2,7 @@
 
 import { createApi, createApiPlane } from "@toolplane/sdk/client";
 import type { UpIo } from "../up/up-options.ts";
+import { readVersion } from "../up/version.ts";
 import { checkCommand, findCommand, parseCommandLine } from "./command-line.ts";
 import { adviseToken, describeFailure, formatFailure, stackOf } from "./error-line.ts";
 import { EXIT } from "./exit-code.ts";
@@ -9,7 +10,6 @@ import { helpFor } from "./help.ts";
 import { type CliIo, createCliIo, endQuietlyWithReader, goOnWithoutReader } from "./io.ts";
 import { createOutput } from "./output.ts";
 import { readSettings } from "./settings.ts";
-import { readVersion } from "./version.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
 const HINTS = {

@@ -15,8 +15,8 @@ const SLICE_MS = 10_000;
 const AWAY: ReadonlySet<string> = new Set(["upstream_unavailable", "storage_error"]);
 
 /** Whether the server is away. A request that was sent and not answered (`outcome_unknown`) counts too: its key makes it safe to send again. */
-const isAway = (error: unknown): error is ToolplaneError =>
-  isToolplaneError(error) && (AWAY.has(error.code) || (error.code === "outcome_unknown" && isAway(error.cause)));
+const isServerAway = (error: unknown): error is ToolplaneError =>
+  isToolplaneError(error) && (AWAY.has(error.code) || (error.code === "outcome_unknown" && isServerAway(error.cause)));
 
 export interface Wait {
   readonly untilMs: number;
@@ -96,7 +96,7 @@ export const askPatiently = async <T>(
         await io.sleep(seconds * 1_000, signal);
         continue;
       }
-      if (!isAway(error) || signal.aborted) throw error;
+      if (!isServerAway(error) || signal.aborted) throw error;
       if (error.code === "outcome_unknown") doubt = error;
       if (flags.wait === undefined) throw error.code === "upstream_unavailable" ? withAdvice(error) : error;
       if (io.now() >= untilMs) throw doubt ?? error;
@@ -121,7 +121,7 @@ export const waitForCall = async (
       if (left <= 0) break;
       output.progress(`call ${id} is ${textOf(known, "status") ?? "running"}, ${Math.ceil(left / 1000)} s left`);
       known = await plane.read(id, { wait: Math.min(left, SLICE_MS) / 1000, signal }).catch((error: unknown) => {
-        const isOurs = signal.aborted || isAway(error);
+        const isOurs = signal.aborted || isServerAway(error);
         if (isOurs && (signal.aborted || left > SLICE_MS)) return known;
         throw error;
       });

@@ -89,7 +89,7 @@ const applyProfiles = async ({ engine, settings, definitions }: ApplyConfigOptio
 
 const applyAgents = async ({ engine, settings }: ApplyConfigOptions): Promise<number> => {
   for (const { where, value } of settings.agents) {
-    await engine.agents.upsertAgent(settings.project, value, { by: BY }).catch((error: unknown) => {
+    await engine.agents.upsertAgent(settings.project, value, BY).catch((error: unknown) => {
       throw within(where, error);
     });
   }

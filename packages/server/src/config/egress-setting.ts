@@ -6,52 +6,56 @@ import { understandError } from "@toolplane/protocol";
 import { refuseConfig } from "./refuse.ts";
 import { filled, type SettingsInput } from "./setting-value.ts";
 
-const parse = (text: string, where: string): AllowedOrigin => {
+/** A value that is refused is never shown as it was given: it may hold a password. */
+const parsed = <Value>(parse: (text: string) => Value, text: string, where: string): Value => {
   try {
-    return parseAllowedOrigin(text);
+    return parse(text);
   } catch (error) {
-    // Never shown as it was given: it may hold a password.
     throw refuseConfig(`${where}: ${understandError(error, { keepMessage: true }).message}`);
   }
 };
 
-export const planEgressAllow = ({ env, file }: SettingsInput): readonly AllowedOrigin[] => {
-  const given = filled(env.TOOLPLANE_EGRESS_ALLOW);
-  if (given !== undefined)
+interface Source<Value> {
+  readonly parse: (text: string) => Value;
+  /** A variable with commas between the values, which stands in the file's place. */
+  readonly variable?: string;
+  readonly path: readonly [string, string];
+  readonly listed: readonly string[] | undefined;
+}
+
+const planList = <Value>({ env, file }: SettingsInput, source: Source<Value>): readonly Value[] => {
+  const { parse, variable, path, listed = [] } = source;
+  const given = variable === undefined ? undefined : filled(env[variable]);
+  if (variable !== undefined && given !== undefined)
     return given
       .split(",")
       .map((text) => text.trim())
       .filter((text) => text !== "")
-      .map((text) => parse(text, "TOOLPLANE_EGRESS_ALLOW"));
-  return (file?.config.egress?.allow ?? []).map((text, index) =>
-    parse(text, `${file?.where(["egress", "allow", index])}: egress.allow`),
-  );
+      .map((text) => parsed(parse, text, variable));
+  return listed.map((text, index) => parsed(parse, text, `${file?.where([...path, index])}: ${path.join(".")}`));
 };
 
-const parsePattern = (text: string, where: string): string => {
-  try {
-    return parseHostPattern(text);
-  } catch (error) {
-    throw refuseConfig(`${where}: ${understandError(error, { keepMessage: true }).message}`);
-  }
-};
+export const planEgressAllow = (input: SettingsInput): readonly AllowedOrigin[] =>
+  planList(input, {
+    parse: parseAllowedOrigin,
+    variable: "TOOLPLANE_EGRESS_ALLOW",
+    path: ["egress", "allow"],
+    listed: input.file?.config.egress?.allow,
+  });
 
 /** `egress.http_get`: the hosts that the bundled tool may ask. Without it the tool is off. */
-export const planHttpGetHosts = ({ file }: SettingsInput): readonly string[] =>
-  (file?.config.egress?.http_get ?? []).map((text, index) =>
-    parsePattern(text, `${file?.where(["egress", "http_get", index])}: egress.http_get`),
-  );
+export const planHttpGetHosts = (input: SettingsInput): readonly string[] =>
+  planList(input, {
+    parse: parseHostPattern,
+    path: ["egress", "http_get"],
+    listed: input.file?.config.egress?.http_get,
+  });
 
 /** `webhooks.allow_hosts`, or TOOLPLANE_WEBHOOK_HOSTS in its place: the hosts that webhooks may be sent to. */
-export const planWebhookHosts = ({ env, file }: SettingsInput): readonly string[] => {
-  const given = filled(env.TOOLPLANE_WEBHOOK_HOSTS);
-  if (given !== undefined)
-    return given
-      .split(",")
-      .map((text) => text.trim())
-      .filter((text) => text !== "")
-      .map((text) => parsePattern(text, "TOOLPLANE_WEBHOOK_HOSTS"));
-  return (file?.config.webhooks?.allow_hosts ?? []).map((text, index) =>
-    parsePattern(text, `${file?.where(["webhooks", "allow_hosts", index])}: webhooks.allow_hosts`),
-  );
-};
+export const planWebhookHosts = (input: SettingsInput): readonly string[] =>
+  planList(input, {
+    parse: parseHostPattern,
+    variable: "TOOLPLANE_WEBHOOK_HOSTS",
+    path: ["webhooks", "allow_hosts"],
+    listed: input.file?.config.webhooks?.allow_hosts,
+  });

@@ -2,14 +2,14 @@
 
 import { isEnvName } from "@toolplane/protocol/registry";
 import type { UpOptions } from "../up/up-options.ts";
-import type { ConfigFile } from "./config-file.ts";
+import type { OpenedConfig } from "./named-entries.ts";
 import { refuseConfig } from "./refuse.ts";
 
 export interface SettingsInput {
   readonly flags: UpOptions;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  readonly file: (ConfigFile & { readonly directory: string }) | undefined;
+  readonly file: OpenedConfig | undefined;
 }
 
 const ENV_VALUE = "env:";

@@ -34,7 +34,7 @@ export interface Session {
   /** Gives the calls out together, as far as the service takes them at once, and waits until it has them. */
   give(...records: readonly CallRecord[]): Promise<boolean>;
   /** A result came, or the call was given back, or its command was terminated. */
-  answered(record: CallRecord, times?: number): Promise<boolean>;
+  answered(record: CallRecord): Promise<boolean>;
   /** Gives a call out and waits for its answer. */
   call(record: CallRecord): Promise<boolean>;
   /** Whether it became true in time; a service that has ended is not waited for. */
@@ -67,8 +67,8 @@ export const createSession = (options: SessionOptions): Session => {
     return until(() => [...wanted].every(([{ trace }, deliveries]) => trace.deliveries >= deliveries));
   };
 
-  const answered: Session["answered"] = (record, times = 1) =>
-    until(() => record.trace.offers.length >= times || record.trace.releases > 0 || isTerminated(record));
+  const answered: Session["answered"] = (record) =>
+    until(() => record.trace.offers.length > 0 || record.trace.releases > 0 || isTerminated(record));
 
   return {
     transport,

@@ -3,7 +3,7 @@
 
 import type { Actor, CallKey, Engine, LeasedCall, RegisteredTool } from "@toolplane/engine";
 import { type CGContext, HEADERS, type HeaderMap, resolveOptions, ToolplaneError } from "@toolplane/protocol";
-import { type ClaimedCommand, type PatienceDeps, type ToolGateway, withPatience } from "@toolplane/sdk";
+import { type ClaimedCommand, type PatienceDeps, type ToolGateway, withPatience } from "@toolplane/sdk/protocol";
 import { type ClockOffset, NO_OFFSET } from "./clock-offset.ts";
 
 export interface EngineGatewayOptions extends PatienceDeps {

@@ -1,10 +1,9 @@
 // Serves one target in every project at once: one service with one queue for all projects, and a runner per project, because a
 // gateway is bound to one project.
 
-import { type Engine, type LeasedCall, sha256 } from "@toolplane/engine";
+import { createRecent, type Engine, type LeasedCall, sha256 } from "@toolplane/engine";
 import { tryParseSubject } from "@toolplane/protocol";
 import {
-  type ClaimedCommand,
   type Clock,
   createDefinitionMemory,
   createIds,
@@ -15,9 +14,9 @@ import {
   type Runner,
   type SecretSource,
   startToolService,
-  type ToolGateway,
   type ToolService,
 } from "@toolplane/sdk";
+import type { ClaimedCommand, ToolGateway } from "@toolplane/sdk/protocol";
 import type { ClockOffset } from "./clock-offset.ts";
 import { commandOf, createEngineGateway } from "./engine-gateway.ts";
 
@@ -65,7 +64,7 @@ export const serveAcross = (options: ServeAcrossOptions): ToolService => {
   const { engine, clock, random, log, offset, holder, target, actor } = options;
   const ids = createIds(clock.now);
   const definitions = createDefinitionMemory(sha256);
-  const runners = new Map<string, Runner>();
+  const runners = createRecent<Runner>(MAX_RUNNERS);
   /** The project of each lease that was not started yet. */
   const projectOf = new Map<string, string>();
 
@@ -89,8 +88,6 @@ export const serveAcross = (options: ServeAcrossOptions): ToolService => {
       envs: options.envs,
       definitions,
     });
-    const oldest = runners.size >= MAX_RUNNERS ? runners.keys().next().value : undefined;
-    if (oldest !== undefined) runners.delete(oldest);
     runners.set(projectId, runner);
     return runner;
   };

@@ -29,9 +29,9 @@ import {
   type Random,
   scrubLog,
   startToolService,
-  type ToolGateway,
   type ToolService,
 } from "@toolplane/sdk";
+import type { ToolGateway } from "@toolplane/sdk/protocol";
 import { allTools } from "../tool-sources/all-tools.ts";
 import { startTries } from "../tool-sources/tries.ts";
 import { fillConfig } from "./host-config.ts";

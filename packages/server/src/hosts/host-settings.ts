@@ -4,7 +4,8 @@
 import { DEFAULT_HOST_LIMITS, type HostLimits, type HostOptions, hostTarget } from "@toolplane/bridges";
 import { isToken, type JsonObject } from "@toolplane/protocol";
 import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
-import type { ConfigFile, FileConfig } from "../config/config-file.ts";
+import type { FileConfig } from "../config/config-file.ts";
+import { type OpenedConfig, placeOf } from "../config/named-entries.ts";
 import { refuseConfig } from "../config/refuse.ts";
 import { configSecrets, namedVariables } from "./host-config.ts";
 
@@ -93,14 +94,9 @@ const readHost = (entry: HostEntry, directory: string, at: (...path: PropertyKey
   };
 };
 
-export const readHostSettings = (
-  file: (ConfigFile & { readonly directory: string }) | undefined,
-): readonly HostSetting[] => {
+export const readHostSettings = (file: OpenedConfig | undefined): readonly HostSetting[] => {
   const hosts = (file?.config.hosts ?? []).map((entry, index) =>
-    readHost(entry, file?.directory ?? "/", (...path) => {
-      const where = file?.where(["hosts", index, ...path] as (string | number)[]) ?? "";
-      return `${where}: hosts[${index}].${path.map(String).join(".")}`;
-    }),
+    readHost(entry, file?.directory ?? "/", placeOf(file, "hosts", index)),
   );
   const names = new Set<string>();
   hosts.forEach(({ name }, index) => {

@@ -35,7 +35,7 @@ import { PUBLIC_ROUTES } from "./public-routes.ts";
 import { parseBody, readBody } from "./read-body.ts";
 import { readQuery } from "./read-query.ts";
 import { createReaders, createWaits, type OpenLimits, type ReaderLimits } from "./readers.ts";
-import { createRequestPlaces, type RequestLimits } from "./request-places.ts";
+import { createRequestPlaces } from "./request-places.ts";
 import { checkRoute, ownedKind, type Route, SMALL_BODY_BYTES } from "./route.ts";
 import { createWaitSignals } from "./wait-signals.ts";
 
@@ -64,7 +64,6 @@ export interface AppOptions {
   readonly answers?: BodyLimits | undefined;
   readonly readers?: ReaderLimits | undefined;
   readonly waits?: OpenLimits | undefined;
-  readonly requestPlaces?: RequestLimits | undefined;
 }
 
 const authorize = (token: Token, route: Route, project: string | undefined): void => {
@@ -105,7 +104,7 @@ export const createApp = (options: AppOptions): Hono => {
   const answers = createBodyBudget(options.answers ?? ANSWER_LIMITS, "answers");
   const waits = createWaits(options.waits);
   const waitSignal = createWaitSignals(options.draining);
-  const requestPlaces = createRequestPlaces(options.requestPlaces);
+  const requestPlaces = createRequestPlaces();
   const readers = createReaders(options.readers);
   const batchReaders = createReaders(options.readers);
   for (const route of options.routes) checkRoute(route);

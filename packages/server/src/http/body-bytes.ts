@@ -1,6 +1,7 @@
 // The bytes of a body, bounded: no more than the route takes, no more than there is room for (body-budget.ts), and within a time
 // limit. A declared length is refused before anything is read; undeclared bytes are counted as they come.
 
+import { inTime, LATE, systemClock } from "@toolplane/bus/ports";
 import { showName, ToolplaneError } from "@toolplane/protocol";
 import { shareOf } from "./body-budget.ts";
 
@@ -37,15 +38,9 @@ const orGone = <Read>(reading: Promise<Read>): Promise<Read> =>
   });
 
 const within = async <Read>(reading: Promise<Read>, ms: number, late: () => ToolplaneError): Promise<Read> => {
-  let timer: NodeJS.Timeout | undefined;
-  const end = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(late()), ms);
-  });
-  try {
-    return await Promise.race([reading, end]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const read = await inTime(systemClock, ms, reading);
+  if (read === LATE) throw late();
+  return read;
 };
 
 const readPiece = async (reader: Reader, { silenceMs, smallMs }: Bounds, leftMs: number | undefined) => {

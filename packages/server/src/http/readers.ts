@@ -3,6 +3,7 @@
 //   RD2. Written data waits for its reader in bounded memory. A reader that takes nothing for a while is told why its stream
 //       ends, and is cut off soon after, whether it has read that or not.
 
+import { inTime, LATE, systemClock } from "@toolplane/bus/ports";
 import { ToolplaneError } from "@toolplane/protocol";
 import type { Context } from "hono";
 
@@ -83,17 +84,8 @@ interface Writable {
 }
 
 /** False when the reader has left the data untaken for too long. */
-export const writeWithin = async (stream: Writable, said: string | Uint8Array, ms: number): Promise<boolean> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  try {
-    return await Promise.race([stream.write(said).then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
+export const writeWithin = async (stream: Writable, said: string | Uint8Array, ms: number): Promise<boolean> =>
+  (await inTime(systemClock, ms, stream.write(said))) !== LATE;
 
 interface NodeEnv {
   readonly outgoing?: { readonly writableFinished: boolean; destroy(): void } | undefined;

@@ -5,15 +5,8 @@ import { createRetrySafe, mcpTarget } from "@toolplane/bridges";
 import { createMcpExecutor, createMcpLink, defineMcpTools, type McpLink } from "@toolplane/bridges/mcp";
 import { type Actor, type Engine, sha256 } from "@toolplane/engine";
 import { type Backoff, ToolplaneError, understandError } from "@toolplane/protocol";
-import {
-  type Clock,
-  createRunner,
-  createScrubber,
-  scrubLog,
-  startToolService,
-  type ToolGateway,
-  type ToolService,
-} from "@toolplane/sdk";
+import { type Clock, createRunner, createScrubber, scrubLog, startToolService, type ToolService } from "@toolplane/sdk";
+import type { ToolGateway } from "@toolplane/sdk/protocol";
 import type { HostView } from "../hosts/host-life.ts";
 import { startTries } from "../tool-sources/tries.ts";
 import { readVersion } from "../up/version.ts";

@@ -4,7 +4,8 @@
 
 import type { ElicitationPolicy } from "@toolplane/bridges/mcp";
 import { isToken } from "@toolplane/protocol";
-import type { ConfigFile, FileConfig } from "../config/config-file.ts";
+import type { FileConfig } from "../config/config-file.ts";
+import { type OpenedConfig, type Place, readNamed } from "../config/named-entries.ts";
 import { refuseConfig } from "../config/refuse.ts";
 import { type EnvGrant, planEnvUse } from "../secrets/env-grants.ts";
 
@@ -28,8 +29,6 @@ export interface McpSetting {
   readonly timeoutSeconds: number | undefined;
   readonly elicitation: ElicitationPolicy;
 }
-
-type Place = (...path: PropertyKey[]) => string;
 
 const MAX_NAME_LENGTH = 40;
 const PREFIX = /^[A-Za-z0-9_-]{0,40}$/u;
@@ -111,20 +110,10 @@ const readServer = (entry: McpEntry, at: Place, means: Means): McpSetting => {
 };
 
 export const readMcpSettings = (
-  file: (ConfigFile & { readonly directory: string }) | undefined,
+  file: OpenedConfig | undefined,
   grants: readonly EnvGrant[],
   projectId: string,
 ): readonly McpSetting[] => {
   const means = { directory: file?.directory ?? "/", grants, projectId };
-  const names = new Set<string>();
-  return (file?.config.mcp_servers ?? []).map((entry, index) => {
-    const at: Place = (...path) => {
-      const where = file?.where(["mcp_servers", index, ...path] as (string | number)[]) ?? "";
-      return `${where}: mcp_servers[${index}].${path.map(String).join(".")}`;
-    };
-    const server = readServer(entry, at, means);
-    if (names.has(server.name)) throw refuseConfig(`${at("name")}: two MCP servers are named ${server.name}`);
-    names.add(server.name);
-    return server;
-  });
+  return readNamed(file, { key: "mcp_servers", what: "MCP servers" }, (entry, at) => readServer(entry, at, means));
 };

@@ -6,7 +6,7 @@
 
 import { randomUUID } from "node:crypto";
 import { type McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
-import { systemClock } from "@toolplane/engine";
+import { createRecent, systemClock } from "@toolplane/engine";
 import { createEventStores, type SessionEvents } from "./event-store.ts";
 
 export interface McpSession {
@@ -34,7 +34,7 @@ const MAX_ENDED = 1_024;
 export const createMcpSessions = (keepAliveMs: number): McpSessions => {
   const sessions = new Map<string, McpSession>();
   const stores = createEventStores();
-  const ended = new Set<string>();
+  const ended = createRecent<true>(MAX_ENDED);
   const keyOf = (owner: string, id: string): string => `${owner} ${id}`;
 
   const drop = async (key: string): Promise<void> => {
@@ -82,8 +82,7 @@ export const createMcpSessions = (keepAliveMs: number): McpSessions => {
     },
     hasEnded: (owner, id) => ended.has(keyOf(owner, id)),
     async close(owner, id) {
-      ended.add(keyOf(owner, id));
-      if (ended.size > MAX_ENDED) ended.delete(ended.values().next().value ?? "");
+      ended.set(keyOf(owner, id), true);
       await drop(keyOf(owner, id));
     },
   };

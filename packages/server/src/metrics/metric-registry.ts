@@ -7,7 +7,7 @@
 export type Labels = Readonly<Record<string, string>>;
 
 export interface Counter {
-  add(labels?: Labels, amount?: number): void;
+  add(labels?: Labels): void;
 }
 
 export interface Histogram {
@@ -104,8 +104,8 @@ export const createMetricRegistry = (): MetricRegistry => {
       const series = new SeriesMap<number>();
       parts.push(() => head(text, "counter") + series.render((labels, value) => line(text.name, labels, value)));
       return {
-        add(labels, amount = 1) {
-          series.entry(labels, () => 0).value += amount;
+        add(labels) {
+          series.entry(labels, () => 0).value += 1;
         },
       };
     },

@@ -149,7 +149,7 @@ export const agentRoutes: readonly Route[] = [
     maxBytes: LARGE_BODY_BYTES,
     handle: async ({ engine, params, body, caller, reply }) => {
       const by = actorOf(caller);
-      const { outcome, ...agent } = await engine.agents.upsertAgent(params.project ?? "", body, { by });
+      const { outcome, ...agent } = await engine.agents.upsertAgent(params.project ?? "", body, by);
       return reply(outcome === "created" ? 201 : 200, { ...agentBody(agent), outcome });
     },
   }),

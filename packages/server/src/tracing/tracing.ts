@@ -2,7 +2,7 @@
 // nothing is observed, and the exporter is not even loaded.
 
 import type { TurnObserver } from "@toolplane/agents";
-import { type CallObserver, isSettled, type Log, systemClock } from "@toolplane/engine";
+import { type CallObserver, createRecent, isSettled, type Log, systemClock } from "@toolplane/engine";
 import type { MetricRegistry } from "../metrics/metric-registry.ts";
 import { planDispatchSpan, planSettledSpans } from "./call-spans.ts";
 import { readOtelSettings } from "./otel-settings.ts";
@@ -23,15 +23,13 @@ const MAX_RUNNING = 20_000;
 
 /** Never throws: a span that cannot be made must not fail what it tells of. */
 const observeCalls = (add: (spans: readonly Span[]) => void, now: () => number): CallObserver => {
-  const leasedAt = new Map<string, number>();
+  const leasedAt = createRecent<number>(MAX_RUNNING);
   return (change, news = {}) => {
     try {
       const key = `${change.projectId}/${change.toolCallId}`;
       if (news.isNew === true) add([planDispatchSpan(change, news, now())]);
-      else if (change.status === "running") {
-        leasedAt.set(key, now());
-        if (leasedAt.size > MAX_RUNNING) leasedAt.delete(leasedAt.keys().next().value ?? "");
-      } else if (isSettled(change.status)) {
+      else if (change.status === "running") leasedAt.set(key, now());
+      else if (isSettled(change.status)) {
         add(planSettledSpans(change, news, { leasedAt: leasedAt.get(key), now: now() }));
         leasedAt.delete(key);
       } else leasedAt.delete(key);

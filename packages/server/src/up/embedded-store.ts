@@ -4,7 +4,7 @@
 //   ES2. A server that lives but dropped our connection keeps running; only the lock is taken again.
 //   ES3. Without the lock we stop: a data directory never has two owners.
 
-import { type Clock, type Log, type LogFields, systemClock } from "@toolplane/engine";
+import { type Log, type LogFields, systemClock } from "@toolplane/engine";
 import { type Guard, OWNER, RUNTIME, socketUrl } from "@toolplane/processes";
 import { type Backoff, backoff, isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { writeDatabaseUrl } from "./logins.ts";
@@ -19,7 +19,6 @@ export interface EmbeddedStoreOptions {
   readonly guard: Guard;
   readonly log: Log;
   readonly pid: number;
-  readonly clock?: Clock | undefined;
 }
 
 /** A server that lived shorter than this will probably die again at once. */
@@ -33,7 +32,7 @@ const isOwnedByOther = (error: unknown): error is ToolplaneError =>
   isToolplaneError(error) && error.code === "conflict";
 
 export const openEmbeddedStore = async (options: EmbeddedStoreOptions): Promise<Store> => {
-  const { dataDir, guard, throwAway, log, clock = systemClock } = options;
+  const { dataDir, guard, throwAway, log } = options;
   const stopping = new AbortController();
   let self: Owner = { pid: options.pid, address: undefined };
   const lifeOptions = (): LifeOptions => ({ dataDir, guard, throwAway, self, log });
@@ -45,7 +44,7 @@ export const openEmbeddedStore = async (options: EmbeddedStoreOptions): Promise<
   writeDatabaseUrl(dataDir, urlOf(OWNER));
   let lives = 1;
   let ready = true;
-  let begun = clock.now();
+  let begun = systemClock.now();
   let back = Promise.resolve();
   let giveUp: (reason: Error) => void = () => {};
   const lost = new Promise<Error>((resolve) => {
@@ -75,7 +74,7 @@ export const openEmbeddedStore = async (options: EmbeddedStoreOptions): Promise<
   /** Waits until the server is there again; false when the store is stopped or lost. */
   const bringBack = async (failuresBefore: number): Promise<boolean> => {
     for (let failures = failuresBefore; ; failures += 1) {
-      await clock.sleep(planRestartPause(failures), stopping.signal);
+      await systemClock.sleep(planRestartPause(failures), stopping.signal);
       if (stopping.signal.aborted) return false;
       try {
         await tryAgain();
@@ -95,7 +94,7 @@ export const openEmbeddedStore = async (options: EmbeddedStoreOptions): Promise<
       await lock.lost;
       if (stopping.signal.aborted) return;
       ready = false;
-      failures = clock.now() - begun < SHORT_LIFE_MS ? failures + 1 : 0;
+      failures = systemClock.now() - begun < SHORT_LIFE_MS ? failures + 1 : 0;
       log.warn("the database is away", { pid: server.pid, alive: server.alive() });
       let returned = (): void => {};
       back = new Promise((resolve) => {
@@ -103,7 +102,7 @@ export const openEmbeddedStore = async (options: EmbeddedStoreOptions): Promise<
       });
       const isBack = await bringBack(failures);
       lives += 1;
-      begun = clock.now();
+      begun = systemClock.now();
       ready = isBack;
       returned();
       if (!isBack) return;

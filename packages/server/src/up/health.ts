@@ -1,7 +1,7 @@
 // /health: whether this server can do its work now. It is public, so it tells nothing secret, and asking it often costs the
 // database nothing.
 
-import { type Clock, systemClock } from "@toolplane/engine";
+import { type Clock, inTime, systemClock } from "@toolplane/engine";
 import { PROTOCOL_VERSION } from "@toolplane/protocol";
 import type { UpRole } from "../config/settings.ts";
 
@@ -39,13 +39,11 @@ export const createHealth = (options: HealthOptions): (() => Promise<Health>) =>
   let askedAt = 0;
 
   const storeAnswers = async (): Promise<boolean> => {
-    const enough = new AbortController();
-    const late = clock.sleep(ANSWER_WITHIN_MS, enough.signal).then(() => false);
     const answered = askStore().then(
       () => true,
       () => false,
     );
-    return Promise.race([answered, late]).finally(() => enough.abort());
+    return (await inTime(clock, ANSWER_WITHIN_MS, answered)) === true;
   };
 
   const ask = (): Promise<boolean> => {

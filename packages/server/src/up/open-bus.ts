@@ -7,10 +7,10 @@
 //       reads on a connection of its own: a flood there cuts no wakeup, event or durable of this process.
 
 import { readFileSync } from "node:fs";
-import type { NatsLink, NatsOptions } from "@toolplane/bus/nats";
-import type { Carrier, Log, ServedTarget } from "@toolplane/engine";
-import { isRecord, isToolplaneError, ToolplaneError, tryParseJsonStrict, UsageError } from "@toolplane/protocol";
-import { pmoCommandSubscription, streamPlan, tryToolCommandSubscription } from "@toolplane/protocol/agents";
+import type { NatsBus, NatsLink, NatsOptions } from "@toolplane/bus/nats";
+import { type Carrier, inTime, LATE, type Log, type ServedTarget, systemClock } from "@toolplane/engine";
+import { isToolplaneError, ToolplaneError, UsageError } from "@toolplane/protocol";
+import { pmoCommandSubscription, tryToolCommandSubscription } from "@toolplane/protocol/agents";
 import type { BusSetting } from "../config/bus-setting.ts";
 import { refuseConfig } from "../config/refuse.ts";
 
@@ -104,17 +104,12 @@ const FIRST_DURABLE = { durable, pattern: pattern.text };
 /** Short, because a person waits for the answer, and this is only one fact of it. */
 const COUNT_MS = 1_000;
 
-const countWaiting = async (link: NatsLink, { projectId, target }: ServedTarget): Promise<number | undefined> => {
+const countWaiting = async (bus: NatsBus, { projectId, target }: ServedTarget): Promise<number | undefined> => {
   const subscription = tryToolCommandSubscription(projectId, target);
   if (subscription === undefined) return undefined;
-  const subject = `$JS.API.CONSUMER.INFO.${streamPlan("cmd").name}.${subscription.durable}`;
-  try {
-    const { payload } = await link.request({ subject, headers: {}, payload: "" }, { timeoutMs: COUNT_MS });
-    const said = tryParseJsonStrict(payload);
-    return isRecord(said) && typeof said.num_waiting === "number" ? said.num_waiting : undefined;
-  } catch {
-    return undefined;
-  }
+  const asked = bus.waitingAt(subscription.durable).catch(() => undefined);
+  const counted = await inTime(systemClock, COUNT_MS, asked);
+  return counted === LATE ? undefined : counted;
 };
 
 export interface OpenBusOptions {
@@ -136,6 +131,7 @@ export const openBus = async ({ nats, replicas, republishSeconds, log }: OpenBus
     return link;
   };
   const link = await connect(nats.name);
+  let bus: NatsBus | undefined;
   /** Only after checking that no other plane is here: then streams get our settings, and leftovers of a gone plane are ours. */
   const settle = async (plane: string): Promise<void> => {
     const first = createNatsBus({ link, bury: async () => undefined, log, replicas, plane });
@@ -160,11 +156,14 @@ export const openBus = async ({ nats, replicas, republishSeconds, log }: OpenBus
           plane = await readPlane();
           await settle(plane);
         },
-        open: ({ bury, log }) => createNatsBus({ link, bury, log, replicas, plane }),
+        open({ bury, log: busLog }) {
+          bus = createNatsBus({ link, bury, log: busLog, replicas, plane });
+          return bus;
+        },
         republishSeconds,
       };
     },
-    waiting: (served) => countWaiting(link, served),
+    waiting: async (served) => bus && countWaiting(bus, served),
     close: async () => void (await Promise.all(links.map((each) => each.close()))),
   };
 };

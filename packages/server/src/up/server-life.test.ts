@@ -14,11 +14,16 @@ import {
   type SocketLogin,
   socketUrl,
 } from "@toolplane/processes";
-import { makePreviousDatabase, makeTestDirectory, queryTestDatabase, until, withTestClient } from "@toolplane/testkit";
+import {
+  makePreviousDatabase,
+  makeTestDirectory,
+  meddle,
+  queryTestDatabase,
+  until,
+  withTestClient,
+} from "@toolplane/testkit";
 import { expect, test } from "vitest";
 import { alreadyRunning, beginLife, DATABASE, type ServerLife } from "./server-life.ts";
-
-const PROJECT = "insert into resource.projects (project_id, title, owner_id) values ('kept', 't', 'o')";
 
 interface Place extends AsyncDisposable {
   readonly dataDir: string;
@@ -35,7 +40,7 @@ const previousIn = ({ dataDir }: Place) =>
     guard: processGuard(),
     fill: async (url) => {
       await migrate({ connectionString: url });
-      await queryTestDatabase(url, PROJECT);
+      await meddle(url, "addProject", ["kept"]);
     },
   });
 

@@ -3,7 +3,7 @@
 
 import { hostname } from "node:os";
 import type { TurnObserver } from "@toolplane/agents";
-import { type Engine, type Log, systemClock } from "@toolplane/engine";
+import { type Engine, inTime, LATE, type Log, systemClock } from "@toolplane/engine";
 import type { Guard } from "@toolplane/processes";
 import type { ToolService } from "@toolplane/sdk";
 import { type RunningAgents, runAgents } from "../agents/run-agents.ts";
@@ -74,9 +74,7 @@ const startToolHosts = async (services: Services, offset: ClockOffset, options: 
   const means = { engine, clock: systemClock, random: Math.random, log, offset };
   const toolHosts = startHosts({ ...means, settings: hosts, projectId, pid, env, guard, closed: [settings.data] });
   services.toolHosts = toolHosts;
-  const enough = new AbortController();
-  await Promise.race([toolHosts.tried, systemClock.sleep(HOSTS_WAIT_MS, enough.signal)]);
-  enough.abort();
+  await inTime(systemClock, HOSTS_WAIT_MS, toolHosts.tried);
   for (const { setting, phase } of toolHosts.list(projectId))
     if (phase === "starting")
       log.warn("a host is still starting; its tools come when it is ready", { host: setting.name });
@@ -89,12 +87,8 @@ const startMcp = async (services: Services, offset: ClockOffset, options: Servic
   const servers = await runMcpServers({ ...options, clock: systemClock, random: Math.random, offset });
   services.mcpServers = servers;
   if (services.toolHosts !== undefined) services.toolHosts = servers.beside(services.toolHosts);
-  const enough = new AbortController();
-  const late = systemClock.sleep(HOSTS_WAIT_MS, enough.signal).then(() => {
-    if (!enough.signal.aborted) log.warn("MCP servers are still starting; their tools come when they are ready");
-  });
-  await Promise.race([servers.tried, late]);
-  enough.abort();
+  if ((await inTime(systemClock, HOSTS_WAIT_MS, servers.tried)) === LATE)
+    log.warn("MCP servers are still starting; their tools come when they are ready");
 };
 
 const startApis = async (services: Services, means: ServiceMeans, options: ServicesOptions): Promise<void> => {
@@ -102,12 +96,8 @@ const startApis = async (services: Services, means: ServiceMeans, options: Servi
   if (settings.apis.length > 0) await ensureProject(engine.projects, settings.project, settings.project);
   const apis = runApis({ ...means, settings, env });
   services.apis = apis;
-  const enough = new AbortController();
-  const late = systemClock.sleep(IMPORTS_WAIT_MS, enough.signal).then(() => {
-    if (!enough.signal.aborted) log.warn("OpenAPI documents are still being imported; their tools come later");
-  });
-  await Promise.race([apis.tried, late]);
-  enough.abort();
+  if ((await inTime(systemClock, IMPORTS_WAIT_MS, apis.tried)) === LATE)
+    log.warn("OpenAPI documents are still being imported; their tools come later");
 };
 
 const meansOf = (what: string, offset: ClockOffset, options: ServicesOptions): ServiceMeans => {

@@ -2,7 +2,7 @@
 //   stdout has two lines: `console  URL`, a link that logs a browser in, and last `ready http://HOST:PORT`. The rest is on stderr.
 //   The first SIGTERM or SIGINT drains and exits 0. A second one exits at once; the guard then ends the child processes.
 
-import { type Log, systemClock } from "@toolplane/engine";
+import { inTime, LATE, type Log, systemClock } from "@toolplane/engine";
 import { createGuard } from "@toolplane/processes";
 import { isToolplaneError } from "@toolplane/protocol";
 import { describeFailure, formatFailure, stackOf } from "../cli/error-line.ts";
@@ -19,13 +19,12 @@ const EXIT_USAGE = 2;
 const DRAIN_LIMIT_MS = 40_000;
 
 const drain = async (stack: Stack, log: Log): Promise<number> => {
-  const done = new AbortController();
-  const late = systemClock.sleep(DRAIN_LIMIT_MS, done.signal).then(() => EXIT_FAILED);
-  const code = await Promise.race([stack.stop().then(() => EXIT_OK), late]);
-  done.abort();
-  if (code === EXIT_OK) log.info("stopped");
-  else log.error("stopping took too long and was cut off", { seconds: DRAIN_LIMIT_MS / 1_000 });
-  return code;
+  if ((await inTime(systemClock, DRAIN_LIMIT_MS, stack.stop())) !== LATE) {
+    log.info("stopped");
+    return EXIT_OK;
+  }
+  log.error("stopping took too long and was cut off", { seconds: DRAIN_LIMIT_MS / 1_000 });
+  return EXIT_FAILED;
 };
 
 const untilStopped = async (stack: Stack, stop: AbortSignal, log: Log): Promise<number> => {

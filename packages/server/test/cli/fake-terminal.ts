@@ -42,7 +42,6 @@ const missing = (): never => {
 const fakeBody = (text: string): PoolAnswer["body"] => ({
   text: async () => text,
   dump: async () => undefined,
-  destroy: () => undefined,
   async *[Symbol.asyncIterator]() {
     yield new TextEncoder().encode(text);
   },

@@ -1,6 +1,6 @@
 // The rows a check looks at, read in one snapshot.
 
-import { Client } from "pg";
+import { withTestClient } from "../postgres-client.ts";
 import {
   BEGIN_SNAPSHOT,
   COUNT_OPEN,
@@ -178,19 +178,8 @@ const callEventOf = ({
   return { project_id, tool_call_id, phase, attempt };
 };
 
-const connected = async <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> => {
-  const client = new Client({ connectionString: url });
-  client.on("error", () => undefined);
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-};
-
 export const readTables = (url: string): Promise<Tables> =>
-  connected(url, async (client) => {
+  withTestClient(url, async (client) => {
     const rows = async <Row extends object>(text: string): Promise<Row[]> => (await client.query<Row>(text)).rows;
     await client.query(BEGIN_SNAPSHOT);
     const tables = {
@@ -211,7 +200,7 @@ export const readTables = (url: string): Promise<Tables> =>
 
 /** Lets `work` count open rows repeatedly over one connection: a new connection each time would cost more than the count. */
 export const countingOpen = <T>(url: string, work: (count: () => Promise<OpenCounts>) => Promise<T>): Promise<T> =>
-  connected(url, (client) =>
+  withTestClient(url, (client) =>
     work(async () => {
       const [row] = (await client.query<OpenCounts>(COUNT_OPEN)).rows;
       return row as OpenCounts;

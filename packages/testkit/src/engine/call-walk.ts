@@ -2,8 +2,10 @@
 
 import type { LeasedCall } from "@toolplane/engine";
 import { ToolplaneError } from "@toolplane/protocol";
-import pg from "pg";
-import { ENGINE_TABLES, fingerprintOf, LET_PASS } from "./call-walk.sql.ts";
+import type pg from "pg";
+import { withTestClient } from "../postgres-client.ts";
+import { ENGINE_TABLES, fingerprintOf } from "./call-walk.sql.ts";
+import { meddle } from "./meddle.ts";
 import type { TestEngine } from "./test-engine.ts";
 
 export const TEST_ACTOR = "tool.test";
@@ -44,15 +46,8 @@ export const codeOf = async (promise: Promise<unknown>): Promise<string> => {
   return "no error";
 };
 
-export const withClient = async <T>(t: TestEngine, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new pg.Client({ connectionString: t.database.url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-};
+export const withClient = <T>(t: TestEngine, work: (client: pg.Client) => Promise<T>): Promise<T> =>
+  withTestClient(t.database.url, work);
 
 /** Every row of every table of the engine, hashed: two equal fingerprints mean that nothing changed. */
 export const fingerprint = (t: TestEngine): Promise<string> =>
@@ -66,8 +61,9 @@ export const fingerprint = (t: TestEngine): Promise<string> =>
     return parts.join("\n");
   });
 
+const PASSINGS = { lease: "passLease", run: "passRun", queue: "passQueue", due: "passDue" } as const;
+
 /** Moves a call's deadlines into the past, as if the time had gone by. */
-export const letPass = (t: TestEngine, toolCallId: string, what: keyof typeof LET_PASS): Promise<void> =>
-  withClient(t, async (client) => {
-    await client.query(LET_PASS[what], [toolCallId]);
-  });
+export const letPass = async (t: TestEngine, toolCallId: string, what: keyof typeof PASSINGS): Promise<void> => {
+  await meddle(t, PASSINGS[what], [toolCallId]);
+};

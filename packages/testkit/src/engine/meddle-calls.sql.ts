@@ -1,6 +1,15 @@
 // What tests do to the tables of calls, their cards and their tools, past the engine.
 
+const PAST = "now() - interval '1 second'";
+
 export const MEDDLE_CALLS = {
+  /** Deadlines of one call, as if the time had gone by. $1 call. */
+  passLease: `update state.live_calls set lease_expires_at = ${PAST}, due_at = ${PAST} where tool_call_id = $1`,
+  passRun: `update state.live_calls set run_deadline = ${PAST}, due_at = ${PAST} where tool_call_id = $1`,
+  passQueue: `update state.live_calls set queue_deadline = ${PAST}, due_at = ${PAST} where tool_call_id = $1`,
+  passDue: `update state.live_calls set due_at = ${PAST} where tool_call_id = $1`,
+  /** A call that waits for its next attempt waits no longer. $1 call. */
+  offerCall: "update state.live_calls set available_at = now() where tool_call_id = $1 and status = 'queued'",
   activateTools: "update resource.tools set status = 'active'",
   addCallsOfOldSchema: `
 insert into state.calls (

@@ -75,4 +75,7 @@ update state.inbox set status = 'pending', archived_at = null, turn_epoch = 1
   setPayloadOfTurn: "update state.inbox set payload = $2 where agent_turn_id = $1",
   shortenPayloadOfTurn: `update state.inbox set payload = '{"profile_box_id":"p"}' where agent_turn_id = $1`,
   suspendHeads: "update state.heads set status = 'suspended'",
+  /** The time of a suspended turn is over. $1 turn. */
+  lapseResume:
+    "update state.heads set resume_deadline = now() - interval '1 second', updated_at = now() - interval '1 hour' where active_agent_turn_id = $1 and resume_deadline is not null returning 1",
 } as const;

@@ -2,10 +2,14 @@
 // processes that fell silent. Each change has a name; its statement is in meddle-*.sql.ts and nowhere else.
 
 import { queryTestDatabase, type TestRow } from "../postgres-client.ts";
+import { MEDDLE_ATTACK } from "./meddle-attack.sql.ts";
+import { MEDDLE_BATCHES } from "./meddle-batches.sql.ts";
 import { MEDDLE_BUS } from "./meddle-bus.sql.ts";
 import { MEDDLE_CALLS } from "./meddle-calls.sql.ts";
+import { MEDDLE_FULL } from "./meddle-full.sql.ts";
 import { MEDDLE_HISTORY } from "./meddle-history.sql.ts";
 import { MEDDLE_LOGINS } from "./meddle-logins.sql.ts";
+import { MEDDLE_PROJECTS } from "./meddle-projects.sql.ts";
 import { MEDDLE_TURNS } from "./meddle-turns.sql.ts";
 import { MEDDLE_WEBHOOKS } from "./meddle-webhooks.sql.ts";
 
@@ -17,6 +21,10 @@ export const MEDDLINGS = {
   ...MEDDLE_HISTORY,
   ...MEDDLE_LOGINS,
   ...MEDDLE_WEBHOOKS,
+  ...MEDDLE_BATCHES,
+  ...MEDDLE_ATTACK,
+  ...MEDDLE_PROJECTS,
+  ...MEDDLE_FULL,
 } as const;
 
 type Meddling = keyof typeof MEDDLINGS;

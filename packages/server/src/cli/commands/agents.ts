@@ -4,7 +4,7 @@ import { pathOf } from "@toolplane/sdk/client";
 import { cellOf, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { showPage } from "../page.ts";
+import { listCommand } from "../list-command.ts";
 import { toneOf } from "../tone.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
@@ -29,34 +29,27 @@ const create: Command = {
   },
 };
 
-const list: Command = {
+const list = listCommand({
   name: "agents list",
-  usage: "",
-  least: 0,
-  most: 0,
   options: ["project", "limit", "cursor", "all"],
   summary: "list the agents of a project; --all also those that were made for a task and have done it",
-  async run(context) {
-    const { client, project, flags } = context;
-    const query = { limit: flags.limit, cursor: flags.cursor, all: flags.all ? "true" : undefined };
-    showPage(context, await client.request({ path: pathOf("projects", project, "agents"), query }), {
-      empty: `project ${project} has no agents; make one with: toolplane agents create AGENT --profile NAME`,
-      columns: [
-        { title: "AGENT", value: (agent) => textOf(agent, "agent_id") },
-        { title: "NAME", value: (agent) => textOf(agent, "display_name") },
-        {
-          title: "STATUS",
-          value: (agent) => textOf(agent, "status"),
-          tone: (agent) => toneOf(textOf(agent, "status")),
-        },
-        { title: "WORKER", value: (agent) => textOf(agent, "worker_target") },
-        { title: "OWNER", value: (agent) => textOf(agent, "owner_agent_id") },
-        { title: "CREATED", value: (agent) => shortTime(agent, "created_at") },
-      ],
-    });
-    return EXIT.ok;
-  },
-};
+  path: ({ project }) => pathOf("projects", project, "agents"),
+  query: ({ flags }) => ({ all: flags.all ? "true" : undefined }),
+  empty: ({ project }) =>
+    `project ${project} has no agents; make one with: toolplane agents create AGENT --profile NAME`,
+  columns: [
+    { title: "AGENT", value: (agent) => textOf(agent, "agent_id") },
+    { title: "NAME", value: (agent) => textOf(agent, "display_name") },
+    {
+      title: "STATUS",
+      value: (agent) => textOf(agent, "status"),
+      tone: (agent) => toneOf(textOf(agent, "status")),
+    },
+    { title: "WORKER", value: (agent) => textOf(agent, "worker_target") },
+    { title: "OWNER", value: (agent) => textOf(agent, "owner_agent_id") },
+    { title: "CREATED", value: (agent) => shortTime(agent, "created_at") },
+  ],
+});
 
 const show: Command = {
   name: "agents show",

@@ -4,37 +4,28 @@ import { pathOf } from "@toolplane/sdk/client";
 import { cellOf, itemsOf, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { showPage } from "../page.ts";
+import { listCommand } from "../list-command.ts";
 import { toneOf } from "../tone.ts";
 
-const list: Command = {
+const list = listCommand({
   name: "batches list",
-  usage: "",
-  least: 0,
-  most: 0,
   options: ["project", "limit", "cursor"],
   summary: "list the batches of fork_join, newest first",
-  async run(context) {
-    const { client, project, flags } = context;
-    const query = { limit: flags.limit, cursor: flags.cursor };
-    showPage(context, await client.request({ path: pathOf("projects", project, "batches"), query }), {
-      empty: `project ${project} has no batches`,
-      columns: [
-        { title: "BATCH", value: (batch) => textOf(batch, "batch_id") },
-        {
-          title: "STATUS",
-          value: (batch) => textOf(batch, "status"),
-          tone: (batch) => toneOf(textOf(batch, "status")),
-        },
-        { title: "TASKS", value: (batch) => cellOf(batch, "task_count") },
-        { title: "OPEN", value: (batch) => cellOf(batch, "open_task_count") },
-        { title: "AGENT", value: (batch) => textOf(batch, "agent_id") },
-        { title: "CREATED", value: (batch) => shortTime(batch, "created_at") },
-      ],
-    });
-    return EXIT.ok;
-  },
-};
+  path: ({ project }) => pathOf("projects", project, "batches"),
+  empty: ({ project }) => `project ${project} has no batches`,
+  columns: [
+    { title: "BATCH", value: (batch) => textOf(batch, "batch_id") },
+    {
+      title: "STATUS",
+      value: (batch) => textOf(batch, "status"),
+      tone: (batch) => toneOf(textOf(batch, "status")),
+    },
+    { title: "TASKS", value: (batch) => cellOf(batch, "task_count") },
+    { title: "OPEN", value: (batch) => cellOf(batch, "open_task_count") },
+    { title: "AGENT", value: (batch) => textOf(batch, "agent_id") },
+    { title: "CREATED", value: (batch) => shortTime(batch, "created_at") },
+  ],
+});
 
 const show: Command = {
   name: "batches show",

@@ -7,8 +7,8 @@ import { showOutcome } from "../call-outcome.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";
+import { listCommand } from "../list-command.ts";
 import { filterQuery, LIST_FILTERS } from "../list-filters.ts";
-import { showPage } from "../page.ts";
 import { callSpan, showCall } from "../show-call.ts";
 import { toneOf } from "../tone.ts";
 import { askPatiently, leaveRunning, openPatient, waitForCall, withWait } from "../wait-for-call.ts";
@@ -17,32 +17,23 @@ import { WrongUsage } from "../wrong-usage.ts";
 const callPath = (project: string, id: string, ...rest: readonly string[]): string =>
   pathOf("projects", project, "calls", id, ...rest);
 
-const list: Command = {
+const list = listCommand({
   name: "calls list",
-  usage: "",
-  least: 0,
-  most: 0,
   options: ["project", "tool", "target", ...LIST_FILTERS],
   summary: "list calls, newest first",
-  async run(context) {
-    const { client, project, flags } = context;
-    const query = { ...filterQuery(context), tool_name: flags.tool, target: flags.target };
-    const page = await client.request({ path: pathOf("projects", project, "calls"), query });
-    showPage(context, page, {
-      empty: `project ${project} has no such calls`,
-      columns: [
-        { title: "CALL", value: (call) => textOf(call, "tool_call_id") },
-        { title: "STATUS", value: (call) => textOf(call, "status"), tone: (call) => toneOf(textOf(call, "status")) },
-        { title: "TOOL", value: (call) => textOf(call, "tool_name") },
-        { title: "AGENT", value: (call) => textOf(call, "agent_id") },
-        { title: "CREATED", value: (call) => shortTime(call, "created_at") },
-        { title: "TOOK", value: callSpan },
-        { title: "ERROR", value: (call) => textOf(call, "error_code") },
-      ],
-    });
-    return EXIT.ok;
-  },
-};
+  path: ({ project }) => pathOf("projects", project, "calls"),
+  query: (context) => ({ ...filterQuery(context), tool_name: context.flags.tool, target: context.flags.target }),
+  empty: ({ project }) => `project ${project} has no such calls`,
+  columns: [
+    { title: "CALL", value: (call) => textOf(call, "tool_call_id") },
+    { title: "STATUS", value: (call) => textOf(call, "status"), tone: (call) => toneOf(textOf(call, "status")) },
+    { title: "TOOL", value: (call) => textOf(call, "tool_name") },
+    { title: "AGENT", value: (call) => textOf(call, "agent_id") },
+    { title: "CREATED", value: (call) => shortTime(call, "created_at") },
+    { title: "TOOK", value: callSpan },
+    { title: "ERROR", value: (call) => textOf(call, "error_code") },
+  ],
+});
 
 const show: Command = {
   name: "calls show",

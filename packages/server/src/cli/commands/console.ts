@@ -5,7 +5,7 @@ import { pathOf } from "@toolplane/sdk/client";
 import { parseText, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { showPage } from "../page.ts";
+import { listCommand } from "../list-command.ts";
 
 const link: Command = {
   name: "console",
@@ -29,32 +29,23 @@ const link: Command = {
   },
 };
 
-const list: Command = {
+const list = listCommand({
   name: "sessions list",
-  usage: "",
-  least: 0,
-  most: 0,
   options: ["limit", "cursor"],
   summary: "list the browsers that are logged in",
-  async run(context) {
-    const { client, flags } = context;
-    const query = { limit: flags.limit, cursor: flags.cursor };
-    showPage(context, await client.request({ path: "/sessions", query }), {
-      empty: "no browser is logged in",
-      columns: [
-        { title: "SESSION", value: (session) => textOf(session, "session_id") },
-        { title: "ROLE", value: (session) => textOf(session, "role") },
-        { title: "PROJECT", value: (session) => textOf(session, "project_id") },
-        { title: "TOKEN", value: (session) => textOf(session, "token_id") },
-        { title: "SINCE", value: (session) => shortTime(session, "created_at") },
-        { title: "SEEN", value: (session) => shortTime(session, "seen_at") },
-        { title: "EXPIRES", value: (session) => shortTime(session, "expires_at") },
-        { title: "BROWSER", value: (session) => textOf(session, "browser") },
-      ],
-    });
-    return EXIT.ok;
-  },
-};
+  path: () => "/sessions",
+  empty: () => "no browser is logged in",
+  columns: [
+    { title: "SESSION", value: (session) => textOf(session, "session_id") },
+    { title: "ROLE", value: (session) => textOf(session, "role") },
+    { title: "PROJECT", value: (session) => textOf(session, "project_id") },
+    { title: "TOKEN", value: (session) => textOf(session, "token_id") },
+    { title: "SINCE", value: (session) => shortTime(session, "created_at") },
+    { title: "SEEN", value: (session) => shortTime(session, "seen_at") },
+    { title: "EXPIRES", value: (session) => shortTime(session, "expires_at") },
+    { title: "BROWSER", value: (session) => textOf(session, "browser") },
+  ],
+});
 
 const revoke: Command = {
   name: "sessions revoke",

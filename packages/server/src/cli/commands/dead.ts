@@ -4,35 +4,26 @@ import { pathOf } from "@toolplane/sdk/client";
 import { cellOf, parseText, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { showPage } from "../page.ts";
+import { listCommand } from "../list-command.ts";
 
 const letterPath = (project: string, id: string, ...rest: readonly string[]): string =>
   pathOf("projects", project, "dead-letters", id, ...rest);
 
-const list: Command = {
+const list = listCommand({
   name: "dead list",
-  usage: "",
-  least: 0,
-  most: 0,
   options: ["project", "limit", "cursor"],
   summary: "list what was given up, newest first",
-  async run(context) {
-    const { client, project, flags } = context;
-    const query = { limit: flags.limit, cursor: flags.cursor };
-    showPage(context, await client.request({ path: pathOf("projects", project, "dead-letters"), query }), {
-      empty: `project ${project} has no dead letters`,
-      columns: [
-        { title: "DEAD LETTER", value: (letter) => textOf(letter, "dead_letter_id") },
-        { title: "KIND", value: (letter) => textOf(letter, "kind") },
-        { title: "CODE", value: (letter) => textOf(letter, "code") },
-        { title: "ATTEMPTS", value: (letter) => cellOf(letter, "attempts") },
-        { title: "CREATED", value: (letter) => shortTime(letter, "created_at") },
-        { title: "REPLAYED AS", value: (letter) => textOf(letter, "replayed_as") },
-      ],
-    });
-    return EXIT.ok;
-  },
-};
+  path: ({ project }) => pathOf("projects", project, "dead-letters"),
+  empty: ({ project }) => `project ${project} has no dead letters`,
+  columns: [
+    { title: "DEAD LETTER", value: (letter) => textOf(letter, "dead_letter_id") },
+    { title: "KIND", value: (letter) => textOf(letter, "kind") },
+    { title: "CODE", value: (letter) => textOf(letter, "code") },
+    { title: "ATTEMPTS", value: (letter) => cellOf(letter, "attempts") },
+    { title: "CREATED", value: (letter) => shortTime(letter, "created_at") },
+    { title: "REPLAYED AS", value: (letter) => textOf(letter, "replayed_as") },
+  ],
+});
 
 const show: Command = {
   name: "dead show",

@@ -1,9 +1,9 @@
 // `toolplane init`: a tool project that runs; needs no server.
 
 import { resolve } from "node:path";
+import { readVersion } from "../../up/version.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { readVersion } from "../version.ts";
 
 const NEXT = {
   typescript: "npm install && npm test",

@@ -5,7 +5,7 @@ import { applyFiles } from "../apply-files.ts";
 import { cellOf, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { showPage } from "../page.ts";
+import { listCommand } from "../list-command.ts";
 
 const apply: Command = {
   name: "profiles apply",
@@ -22,28 +22,19 @@ const apply: Command = {
     ),
 };
 
-const list: Command = {
+const list = listCommand({
   name: "profiles list",
-  usage: "",
-  least: 0,
-  most: 0,
   options: ["project", "limit", "cursor"],
   summary: "list the profiles of a project",
-  async run(context) {
-    const { client, project, flags } = context;
-    const query = { limit: flags.limit, cursor: flags.cursor };
-    showPage(context, await client.request({ path: pathOf("projects", project, "profiles"), query }), {
-      empty: `project ${project} has no profiles; register one with: toolplane profiles apply FILE`,
-      columns: [
-        { title: "PROFILE", value: (profile) => textOf(profile, "name") },
-        { title: "WORKER", value: (profile) => textOf(profile, "worker_target") },
-        { title: "TAGS", value: (profile) => cellOf(profile, "tags") },
-        { title: "UPDATED", value: (profile) => shortTime(profile, "updated_at") },
-      ],
-    });
-    return EXIT.ok;
-  },
-};
+  path: ({ project }) => pathOf("projects", project, "profiles"),
+  empty: ({ project }) => `project ${project} has no profiles; register one with: toolplane profiles apply FILE`,
+  columns: [
+    { title: "PROFILE", value: (profile) => textOf(profile, "name") },
+    { title: "WORKER", value: (profile) => textOf(profile, "worker_target") },
+    { title: "TAGS", value: (profile) => cellOf(profile, "tags") },
+    { title: "UPDATED", value: (profile) => shortTime(profile, "updated_at") },
+  ],
+});
 
 const show: Command = {
   name: "profiles show",

@@ -6,31 +6,22 @@ import { parseText, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
 import { limitText, readLimits } from "../limits.ts";
-import { showPage } from "../page.ts";
+import { listCommand } from "../list-command.ts";
 
-const list: Command = {
+const list = listCommand({
   name: "projects list",
-  usage: "",
-  least: 0,
-  most: 0,
   options: ["limit", "cursor"],
   summary: "list projects",
-  async run(context) {
-    const { client, flags } = context;
-    const query = { limit: flags.limit, cursor: flags.cursor };
-    showPage(context, await client.request({ path: "/projects", query }), {
-      empty: "there are no projects; make one with: toolplane projects create ID",
-      columns: [
-        { title: "PROJECT", value: (project) => textOf(project, "project_id") },
-        { title: "STATUS", value: (project) => textOf(project, "status") },
-        { title: "OWNER", value: (project) => textOf(project, "owner_id") },
-        { title: "CREATED", value: (project) => shortTime(project, "created_at") },
-        { title: "TITLE", value: (project) => textOf(project, "title") },
-      ],
-    });
-    return EXIT.ok;
-  },
-};
+  path: () => "/projects",
+  empty: () => "there are no projects; make one with: toolplane projects create ID",
+  columns: [
+    { title: "PROJECT", value: (project) => textOf(project, "project_id") },
+    { title: "STATUS", value: (project) => textOf(project, "status") },
+    { title: "OWNER", value: (project) => textOf(project, "owner_id") },
+    { title: "CREATED", value: (project) => shortTime(project, "created_at") },
+    { title: "TITLE", value: (project) => textOf(project, "title") },
+  ],
+});
 
 const create: Command = {
   name: "projects create",

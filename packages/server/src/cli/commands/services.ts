@@ -5,6 +5,7 @@ import { type Body, pathOf } from "@toolplane/sdk/client";
 import { cellOf, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
+import { listCommand } from "../list-command.ts";
 import { showPage } from "../page.ts";
 import { shortValue } from "../show-turn.ts";
 import { spanText } from "../time-text.ts";
@@ -43,55 +44,38 @@ const problemOf = (host: Body): string | null => {
   return said === undefined ? (todo ?? null) : `${said}${todo === undefined ? "" : `; ${todo}`}`;
 };
 
-const hosts: Command = {
+const hosts = listCommand({
   name: "hosts list",
-  usage: "",
-  least: 0,
-  most: 0,
   options: ["project"],
   summary: "list the tool hosts and MCP servers of a project: what runs, what does not and why",
-  async run(context) {
-    const { client, project } = context;
-    showPage(context, await client.request({ path: pathOf("projects", project, "hosts") }), {
-      empty: `project ${project} has no tool hosts; name one under hosts or mcp_servers in toolplane.yaml`,
-      columns: [
-        { title: "HOST", value: (host) => textOf(host, "name") },
-        { title: "KIND", value: (host) => textOf(host, "kind") },
-        { title: "STATE", value: (host) => textOf(host, "state"), tone: (host) => toneOf(textOf(host, "state")) },
-        { title: "TARGET", value: (host) => textOf(host, "target") },
-        { title: "PROCESSES", value: (host) => (Array.isArray(host.processes) ? host.processes.length : 0) },
-        { title: "CRASHES", value: (host) => cellOf(host, "crashes") },
-        { title: "TOOLS", value: (host) => (Array.isArray(host.tools) ? host.tools.join(" ") : null) },
-        { title: "PROBLEM", value: problemOf },
-      ],
-    });
-    return EXIT.ok;
-  },
-};
+  path: ({ project }) => pathOf("projects", project, "hosts"),
+  empty: ({ project }) => `project ${project} has no tool hosts; name one under hosts or mcp_servers in toolplane.yaml`,
+  columns: [
+    { title: "HOST", value: (host) => textOf(host, "name") },
+    { title: "KIND", value: (host) => textOf(host, "kind") },
+    { title: "STATE", value: (host) => textOf(host, "state"), tone: (host) => toneOf(textOf(host, "state")) },
+    { title: "TARGET", value: (host) => textOf(host, "target") },
+    { title: "PROCESSES", value: (host) => (Array.isArray(host.processes) ? host.processes.length : 0) },
+    { title: "CRASHES", value: (host) => cellOf(host, "crashes") },
+    { title: "TOOLS", value: (host) => (Array.isArray(host.tools) ? host.tools.join(" ") : null) },
+    { title: "PROBLEM", value: problemOf },
+  ],
+});
 
-const approvals: Command = {
+const approvals = listCommand({
   name: "approvals list",
-  usage: "",
-  least: 0,
-  most: 0,
   options: ["project", "limit", "cursor"],
   summary: "list the calls that wait for a person, with their arguments",
-  async run(context) {
-    const { client, project, flags } = context;
-    const query = { limit: flags.limit, cursor: flags.cursor };
-    showPage(context, await client.request({ path: pathOf("projects", project, "approvals"), query }), {
-      empty: `no call of project ${project} waits for a person`,
-      columns: [
-        { title: "CALL", value: (call) => textOf(call, "tool_call_id") },
-        { title: "TOOL", value: (call) => textOf(call, "tool_name") },
-        { title: "AGENT", value: (call) => textOf(call, "agent_id") },
-        { title: "ASKED", value: (call) => shortTime(call, "asked_at") },
-        { title: "EXPIRES", value: (call) => shortTime(call, "expires_at") },
-        { title: "ARGUMENTS", value: (call) => shortValue(call.arguments) },
-      ],
-    });
-    return EXIT.ok;
-  },
-};
+  path: ({ project }) => pathOf("projects", project, "approvals"),
+  empty: ({ project }) => `no call of project ${project} waits for a person`,
+  columns: [
+    { title: "CALL", value: (call) => textOf(call, "tool_call_id") },
+    { title: "TOOL", value: (call) => textOf(call, "tool_name") },
+    { title: "AGENT", value: (call) => textOf(call, "agent_id") },
+    { title: "ASKED", value: (call) => shortTime(call, "asked_at") },
+    { title: "EXPIRES", value: (call) => shortTime(call, "expires_at") },
+    { title: "ARGUMENTS", value: (call) => shortValue(call.arguments) },
+  ],
+});
 
 export const servicesCommands: readonly Command[] = [services, hosts, approvals];

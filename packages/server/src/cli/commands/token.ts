@@ -8,7 +8,7 @@ import type { Command } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";
 import { splitList } from "../flag-values.ts";
-import { showPage } from "../page.ts";
+import { listCommand } from "../list-command.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
 // Only the type is the engine's: a command that asks over HTTP does not load the engine.
@@ -54,32 +54,23 @@ const create: Command = {
   },
 };
 
-const list: Command = {
+const list = listCommand({
   name: "token list",
-  usage: "",
-  least: 0,
-  most: 0,
   options: ["limit", "cursor"],
   summary: "list tokens, without their secrets",
-  async run(context) {
-    const { client, flags } = context;
-    const query = { limit: flags.limit, cursor: flags.cursor };
-    showPage(context, await client.request({ path: "/tokens", query }), {
-      empty: "there are no tokens",
-      columns: [
-        { title: "TOKEN", value: (token) => textOf(token, "token_id") },
-        { title: "ROLE", value: (token) => textOf(token, "role") },
-        { title: "PROJECT", value: (token) => textOf(token, "project_id") },
-        { title: "ACTOR", value: (token) => textOf(token, "actor") },
-        { title: "TARGETS", value: targetsOf },
-        { title: "EXPIRES", value: (token) => shortTime(token, "expires_at") },
-        { title: "REVOKED", value: (token) => shortTime(token, "revoked_at") },
-        { title: "LABEL", value: (token) => textOf(token, "label") },
-      ],
-    });
-    return EXIT.ok;
-  },
-};
+  path: () => "/tokens",
+  empty: () => "there are no tokens",
+  columns: [
+    { title: "TOKEN", value: (token) => textOf(token, "token_id") },
+    { title: "ROLE", value: (token) => textOf(token, "role") },
+    { title: "PROJECT", value: (token) => textOf(token, "project_id") },
+    { title: "ACTOR", value: (token) => textOf(token, "actor") },
+    { title: "TARGETS", value: targetsOf },
+    { title: "EXPIRES", value: (token) => shortTime(token, "expires_at") },
+    { title: "REVOKED", value: (token) => shortTime(token, "revoked_at") },
+    { title: "LABEL", value: (token) => textOf(token, "label") },
+  ],
+});
 
 const revoke: Command = {
   name: "token revoke",

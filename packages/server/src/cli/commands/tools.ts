@@ -7,6 +7,7 @@ import { cellOf, shortTime, targetOf, textOf } from "../body.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
 import { limitText, readLimits } from "../limits.ts";
+import { listCommand } from "../list-command.ts";
 import type { Output } from "../output.ts";
 import { showPage } from "../page.ts";
 import { partOf, pendingOf, sayWaiting, showChanges, showHistory, showPending } from "../pending.ts";
@@ -38,32 +39,25 @@ const apply: Command = {
     ),
 };
 
-const list: Command = {
+const list = listCommand({
   name: "tools list",
-  usage: "",
-  least: 0,
-  most: 0,
   options: ["project", "limit", "cursor", "pending"],
   summary: "list the tools of a project, or those with a version that waits",
-  async run(context) {
-    const { client, project, flags } = context;
-    const query = { limit: flags.limit, cursor: flags.cursor, pending: flags.pending ? "true" : undefined };
-    showPage(context, await client.request({ path: pathOf("projects", project, "tools"), query }), {
-      empty: flags.pending
-        ? `no version of a tool of project ${project} waits to be accepted`
-        : `project ${project} has no tools; register one with: toolplane tools apply FILE`,
-      columns: [
-        { title: "TOOL", value: (tool) => textOf(tool, "tool_name") },
-        { title: "VERSION", value: (tool) => cellOf(tool, "version") },
-        { title: "PENDING", value: (tool) => cellOf(pendingOf(tool), "version") },
-        { title: "STATUS", value: (tool) => textOf(tool, "status") },
-        { title: "TARGET", value: targetOf },
-        { title: "DESCRIPTION", value: (tool) => shorten(textOf(tool, "description") ?? "", DESCRIPTION_WIDTH) },
-      ],
-    });
-    return EXIT.ok;
-  },
-};
+  path: ({ project }) => pathOf("projects", project, "tools"),
+  query: ({ flags }) => ({ pending: flags.pending ? "true" : undefined }),
+  empty: ({ project, flags }) =>
+    flags.pending
+      ? `no version of a tool of project ${project} waits to be accepted`
+      : `project ${project} has no tools; register one with: toolplane tools apply FILE`,
+  columns: [
+    { title: "TOOL", value: (tool) => textOf(tool, "tool_name") },
+    { title: "VERSION", value: (tool) => cellOf(tool, "version") },
+    { title: "PENDING", value: (tool) => cellOf(pendingOf(tool), "version") },
+    { title: "STATUS", value: (tool) => textOf(tool, "status") },
+    { title: "TARGET", value: targetOf },
+    { title: "DESCRIPTION", value: (tool) => shorten(textOf(tool, "description") ?? "", DESCRIPTION_WIDTH) },
+  ],
+});
 
 const show: Command = {
   name: "tools show",

@@ -5,37 +5,29 @@ import { cellOf, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { EXIT } from "../exit-code.ts";
+import { listCommand } from "../list-command.ts";
 import { filterQuery, LIST_FILTERS } from "../list-filters.ts";
-import { showPage } from "../page.ts";
 import { showTurn } from "../show-turn.ts";
 import { toneOf } from "../tone.ts";
 import { resolveTurnId } from "../turn-id.ts";
 import { turnStatus } from "../turn-outcome.ts";
 
-const list: Command = {
+const list = listCommand({
   name: "turns list",
-  usage: "",
-  least: 0,
-  most: 0,
   options: ["project", ...LIST_FILTERS],
   summary: "list turns, newest first",
-  async run(context) {
-    const { client, project } = context;
-    const query = filterQuery(context);
-    showPage(context, await client.request({ path: pathOf("projects", project, "turns"), query }), {
-      empty: `project ${project} has no such turns; start one with: toolplane run AGENT "INSTRUCTION"`,
-      columns: [
-        { title: "TURN", value: (turn) => textOf(turn, "agent_turn_id") },
-        { title: "STATUS", value: turnStatus, tone: (turn) => toneOf(turnStatus(turn)) },
-        { title: "AGENT", value: (turn) => textOf(turn, "agent_id") },
-        { title: "STEPS", value: (turn) => cellOf(turn, "step_count") },
-        { title: "WAITS FOR", value: (turn) => cellOf(turn, "waiting_tool_count") },
-        { title: "CREATED", value: (turn) => shortTime(turn, "created_at") },
-      ],
-    });
-    return EXIT.ok;
-  },
-};
+  path: ({ project }) => pathOf("projects", project, "turns"),
+  query: filterQuery,
+  empty: ({ project }) => `project ${project} has no such turns; start one with: toolplane run AGENT "INSTRUCTION"`,
+  columns: [
+    { title: "TURN", value: (turn) => textOf(turn, "agent_turn_id") },
+    { title: "STATUS", value: turnStatus, tone: (turn) => toneOf(turnStatus(turn)) },
+    { title: "AGENT", value: (turn) => textOf(turn, "agent_id") },
+    { title: "STEPS", value: (turn) => cellOf(turn, "step_count") },
+    { title: "WAITS FOR", value: (turn) => cellOf(turn, "waiting_tool_count") },
+    { title: "CREATED", value: (turn) => shortTime(turn, "created_at") },
+  ],
+});
 
 const show: Command = {
   name: "turns show",

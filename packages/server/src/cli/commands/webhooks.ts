@@ -5,6 +5,7 @@ import { cellOf, parseText, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
 import { splitList } from "../flag-values.ts";
+import { listCommand } from "../list-command.ts";
 import { showPage } from "../page.ts";
 import { WrongUsage } from "../wrong-usage.ts";
 
@@ -31,29 +32,20 @@ const create: Command = {
   },
 };
 
-const list: Command = {
+const list = listCommand({
   name: "webhooks list",
-  usage: "",
-  least: 0,
-  most: 0,
   options: ["project", "limit", "cursor"],
   summary: "list the webhooks of a project",
-  async run(context) {
-    const { client, project, flags } = context;
-    const query = { limit: flags.limit, cursor: flags.cursor };
-    showPage(context, await client.request({ path: pathOf("projects", project, "webhooks"), query }), {
-      empty: `project ${project} has no webhooks`,
-      columns: [
-        { title: "WEBHOOK", value: (webhook) => textOf(webhook, "webhook_id") },
-        { title: "EVENTS", value: eventsOf },
-        { title: "URL", value: (webhook) => textOf(webhook, "url") },
-        { title: "CREATED", value: (webhook) => shortTime(webhook, "created_at") },
-        { title: "BY", value: (webhook) => textOf(webhook, "created_by") },
-      ],
-    });
-    return EXIT.ok;
-  },
-};
+  path: ({ project }) => pathOf("projects", project, "webhooks"),
+  empty: ({ project }) => `project ${project} has no webhooks`,
+  columns: [
+    { title: "WEBHOOK", value: (webhook) => textOf(webhook, "webhook_id") },
+    { title: "EVENTS", value: eventsOf },
+    { title: "URL", value: (webhook) => textOf(webhook, "url") },
+    { title: "CREATED", value: (webhook) => shortTime(webhook, "created_at") },
+    { title: "BY", value: (webhook) => textOf(webhook, "created_by") },
+  ],
+});
 
 const remove: Command = {
   name: "webhooks delete",
