@@ -224,7 +224,7 @@ describe.each(["the plane itself", "HTTP", "NATS"] as const)("actions over %s", 
     await act("cleo", { ...payload, action_id: "m1b" });
     expect((await acks("m1b", 1))[0]?.ack).toEqual({ ...done, action_id: "m1b" });
     await act("cleo", { ...payload, action_id: "m1c", args: { what: "twice" } });
-    expect((await acks("m1c", 1))[0]?.ack).toMatchObject({ status: "rejected", error_code: "conflict" });
+    expect((await acks("m1c", 1))[0]?.ack).toMatchObject({ status: "rejected", error_code: "idempotency_conflict" });
     // The name of the action counts as well, whatever message it is said to belong to.
     await act("cleo", { ...payload, action_id: "m1a", message_id: "m2" });
     expect((await acks("m1a", 3))[2]?.ack).toMatchObject({ status: "done", message_id: "m2" });

@@ -40,10 +40,10 @@ const askersDepth = ({ recursion_depth: depth, parent_agent_id: parent }: TurnRo
 export const planRepeatedSpawn = (item: SpawnItem, turn: TurnRow): SpawnedTurn | ToolplaneError => {
   if (turn.agent_turn_id !== item.agentTurnId && turn.request_hash !== item.requestHash)
     return new ToolplaneError(
-      "conflict",
+      "idempotency_conflict",
       item.request.kind === "ui_action"
-        ? "the action_id or the message_id was used for another action; use new ones"
-        : `correlation ${item.correlationId} names another request; use a new correlation for a new turn`,
+        ? "the key (action_id, Idempotency-Key or message_id) was used for another action; use a new one"
+        : `the key ${item.correlationId} (Idempotency-Key or correlation_id) was used for another turn; use a new one`,
       { detail: { agent_turn_id: turn.agent_turn_id } },
     );
   const unlike = saidDepthError(item.request.saidDepth, askersDepth(turn));

@@ -117,7 +117,7 @@ export const actionRoutes: readonly Route[] = [
       const view = await engine.turns.wait(key, waitSeconds * 1000, signal);
       const isOver = view !== undefined && view.endedAt !== null;
       // The action ended during the wait: asked once more, it says how.
-      const isNews = isOver && !turn.idempotent;
+      const isNews = isOver && (!turn.idempotent || ack.status === "busy");
       const said = isNews ? (await submit(action)).ack : ack;
       return reply(isOver ? 200 : 202, {
         ...said,

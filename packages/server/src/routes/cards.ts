@@ -13,7 +13,8 @@ import { refuseUnknownProject } from "../http/known-project.ts";
 import { keyOfCursor } from "../http/page-query.ts";
 import { LARGE_BODY_BYTES, READERS, type Route, route } from "../http/route.ts";
 
-const ids = z.array(z.string().min(1).max(128)).max(10_000);
+const MAX_IDS = 10_000;
+const ids = z.array(z.string().min(1).max(128)).max(MAX_IDS);
 const tail = z.coerce.number().int().min(1).max(500).optional();
 
 const DEFAULT_TAIL = 200;
@@ -61,7 +62,7 @@ export const cardRoutes: readonly Route[] = [
     roles: READERS,
     gives: "own",
     summary: "Many cards by their ids.",
-    body: z.strictObject({ card_ids: ids }),
+    body: z.strictObject({ card_ids: z.array(z.string().max(128).nullable()).max(MAX_IDS) }),
     answers: {
       200: z.strictObject({
         cards: z.array(cardBody),
@@ -72,14 +73,16 @@ export const cardRoutes: readonly Route[] = [
     maxBytes: LARGE_BODY_BYTES,
     handle: async (call) => {
       const { engine, params, body, own } = call;
-      const { cards, omittedIds } = await engine.cards.getCardBatch(params.project ?? "", body.card_ids);
+      // Empty ids name nothing, so they are not missing either.
+      const asked = body.card_ids.flatMap((id) => (id === null || id === "" ? [] : [id]));
+      const { cards, omittedIds } = await engine.cards.getCardBatch(params.project ?? "", asked);
       if (cards.length === 0) await refuseUnknownProject(engine, params.project ?? "");
       const found = cards.map(({ card_id }) => card_id);
       const visible = await own.among("card", [...found, ...omittedIds]);
       const held = cards.filter(({ card_id }) => visible.has(card_id));
       const shown = await showCards(engine, params.project ?? "", held);
       const omitted = omittedIds.filter((id) => visible.has(id));
-      const missing = missingOf(body.card_ids, [...found, ...omitted], visible);
+      const missing = missingOf(asked, [...found, ...omitted], visible);
       const left = omitted.length === 0 ? {} : { omitted_ids: omitted };
       return answerList(call, "cards", shown.map(toCardDto), { missing_ids: missing, ...left });
     },
