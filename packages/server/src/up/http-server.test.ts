@@ -38,6 +38,35 @@ describe("listen", () => {
     await first.close(1_000);
   });
 
+  test("[SEC-memory-pipeline] a connection with many requests at once is closed, and few of them are worked on", async () => {
+    const answers: ((answer: Response) => void)[] = [];
+    const held = app(() => new Promise<Response>((resolve) => answers.push(resolve)));
+    held.get("/quick", () => new Response("quick"));
+    const server = await listen({ app: held, host: "127.0.0.1", port: 0 });
+    const port = Number(server.address.split(":")[1]);
+    const ask = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    const few = connect(port, "127.0.0.1");
+    few.write(ask.repeat(8));
+    await expect.poll(() => answers.length).toBe(8);
+    const many = connect(port, "127.0.0.1");
+    many.on("error", () => {});
+    const closed = once(many, "close");
+    many.write(ask.repeat(400));
+    await closed;
+    expect(answers.length).toBeLessThanOrEqual(16);
+    let said = "";
+    few.on("data", (bytes) => {
+      said += String(bytes);
+    });
+    for (const answer of answers) answer(new Response("late"));
+    await expect.poll(() => said.split("late").length).toBe(9);
+    // Answered ones do not count.
+    few.write("GET /quick HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await expect.poll(() => said).toContain("quick");
+    few.destroy();
+    await server.close(1_000);
+  });
+
   test("[SEC-memory-idle] silent connections of one address are bounded: a new one closes the oldest, and none with a request", async () => {
     const answer = Promise.withResolvers<Response>();
     const asked = Promise.withResolvers<void>();

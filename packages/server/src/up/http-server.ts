@@ -1,9 +1,9 @@
 // The listening side: a taken port is explained in one sentence, and closing waits for requests under way.
 
-import type { Server, ServerResponse } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, isIPv6, type Socket } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
-import { createAdaptorServer } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
 import { ToolplaneError } from "@toolplane/protocol";
 import type { Hono } from "hono";
 
@@ -45,6 +45,11 @@ const REQUEST_TIMEOUT_MS = 120_000;
 const KEEP_ALIVE_MS = 65_000;
 /** How late these limits may be. */
 const CHECK_CONNECTIONS_MS = 5_000;
+/**
+ * A connection with more unanswered requests is closed. Clients send one at a time, few send some at once (pipelining); a few bytes for each
+ * request would otherwise start as much work as fits into megabytes.
+ */
+const REQUESTS_AT_ONCE = 8;
 /** Connections of one address on which no request is under way: new ones close the oldest, so that they do not take all of them. */
 const IDLE_PER_ADDRESS = 2_048;
 /**
@@ -128,7 +133,12 @@ const createIdleSockets = (perAddress: number, isCrowded: () => boolean, now: ()
 const trackIdle = (
   server: Server,
   idle: ReturnType<typeof createIdleSockets>,
-): { readonly closeIdle: () => void; readonly count: () => number } => {
+): {
+  /** Counts a request until it is answered; how many of its connection are not. */
+  readonly begin: (socket: Socket, response: ServerResponse) => number;
+  readonly closeIdle: () => void;
+  readonly count: () => number;
+} => {
   const open = new Map<Socket, { readonly address: string; requests: number }>();
   server.on("connection", (socket: Socket) => {
     const address = socket.remoteAddress ?? "";
@@ -139,17 +149,18 @@ const trackIdle = (
       idle.remove(socket, address);
     });
   });
-  server.prependListener("request", ({ socket }, response) => {
-    const one = open.get(socket);
-    if (one === undefined) return;
-    if (one.requests === 0) idle.remove(socket, one.address);
-    one.requests += 1;
-    response.once("close", () => {
-      one.requests -= 1;
-      if (one.requests === 0 && open.has(socket)) idle.add(socket, one.address, "kept");
-    });
-  });
   return {
+    begin(socket, response) {
+      const one = open.get(socket);
+      if (one === undefined) return 1;
+      if (one.requests === 0) idle.remove(socket, one.address);
+      one.requests += 1;
+      response.once("close", () => {
+        one.requests -= 1;
+        if (one.requests === 0 && open.has(socket)) idle.add(socket, one.address, "kept");
+      });
+      return one.requests;
+    },
     closeIdle() {
       for (const [socket, { requests }] of open) if (requests === 0 && socket.writableLength === 0) socket.destroy();
     },
@@ -181,17 +192,26 @@ export const listen = async (options: ListenOptions): Promise<HttpServer> => {
     isCrowded() && !ALWAYS_ANSWERED.has(new URL(request.url).pathname)
       ? crowded()
       : options.app.fetch(request, ...rest);
-  const server = createAdaptorServer({
-    fetch,
-    serverOptions: {
+  const answer = getRequestListener(fetch);
+  const stuckAnswerMs = options.stuckAnswerMs ?? STUCK_ANSWER_MS;
+  const server = createServer(
+    {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: CHECK_CONNECTIONS_MS,
     },
-  }) as Server;
-  const stuckAnswerMs = options.stuckAnswerMs ?? STUCK_ANSWER_MS;
-  server.prependListener("request", (_request, response) => cutStuck(response, stuckAnswerMs));
+    (request, response) => {
+      // Requests that came in the same piece are still told after the connection was closed.
+      if (request.socket.destroyed) return;
+      if (connections.begin(request.socket, response) > REQUESTS_AT_ONCE) {
+        request.socket.destroy();
+        return;
+      }
+      cutStuck(response, stuckAnswerMs);
+      void answer(request, response);
+    },
+  );
   server.maxConnections = maxConnections;
   const now = options.now ?? (() => performance.now());
   const isHalfFull = (): boolean => connections.count() > (maxConnections - reservedConnections) / 2;
