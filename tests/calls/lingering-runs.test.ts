@@ -125,3 +125,17 @@ test("[LIM-slot-2] limits and `why` show the run, an unlimited tool has none, an
   await cancel(next);
   expect(await lingering("shown")).toBe(1);
 });
+
+test("[LIM-break-2] a canceled trial is a trial until its service says that the run is over", async () => {
+  const breaker = { failure_rate: 0.5, window_seconds: 600, open_seconds: 0.05 };
+  await register("tried", { breaker });
+  await ask("tried", 9);
+  const failure = { code: "upstream_unavailable", message: "away" };
+  for (const call of await t.engine.calls.claim({ projectId: t.projectId, target: "tried", holder: "worker-1", max: 5 }))
+    await t.engine.calls.settle(resultFor(call, { status: "failed", result: null, error: failure }));
+  const [trial] = await claim("tried", other, WAIT_MS);
+  await cancel(trial);
+  expect(await claim("tried")).toEqual([]);
+  expect(await codeOf(t.engine.calls.release(heldOf(trial)))).toBe("lease_lost");
+  expect(await claim("tried", other, WAIT_MS)).toHaveLength(1);
+});

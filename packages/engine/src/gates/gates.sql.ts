@@ -68,7 +68,7 @@ const COUNTED_WITHIN = "interval '10 seconds'";
 
 /**
  * A trial that has ended, and whose end is not counted yet: once it is, the breaker is closed or open until a later time. The end of a canceled
- * call decides nothing.
+ * call decides nothing, but its run may go on.
  */
 const UNCOUNTED_TRIAL = `
          + case when s.open_until is null or s.trial is null then 0 else (select count(*)::int from (
@@ -79,6 +79,14 @@ const UNCOUNTED_TRIAL = `
              (select 1 from state.call_leases e
                where e.project_id = n.project_id and e.tool_call_id = s.trial and e.started_at >= s.open_until and e.ended = 'failed'
                  and e.ended_at > clock_timestamp() - ${COUNTED_WITHIN} limit 1)) u) end`;
+
+/** Trials that another party has ended while their services run them. */
+const LINGERING_TRIALS = `
+         + case when s.open_until is null then 0 else (select count(*)::int from state.lingering_runs l
+             where l.project_id = n.project_id and l.started_at >= s.open_until and l.held_until > clock_timestamp()
+               and case when ${IS_TARGET} then (select p.target from state.past_calls p
+                                                 where p.project_id = l.project_id and p.tool_call_id = l.tool_call_id) = ${ITS_TARGET("n.gate")}
+                        else l.gate = n.gate end) end`;
 
 // The rate, the queue and the tasks of a project are not held at its gate. Trials are runs that began after the time of a breaker was
 // over; a run that began before is none, however long it takes.
@@ -101,7 +109,7 @@ select n.ord::int as ord, n.project_id, n.gate, n.waits,
                                        and c.target = ${ITS_TARGET("n.gate")} and c.started_at >= s.open_until)
             else (select count(*)::int from state.live_calls c
                    where c.project_id = n.project_id and c.gate is not null and c.gate = n.gate and c.status = 'running'
-                     and c.started_at >= s.open_until) end${UNCOUNTED_TRIAL} as trials,
+                     and c.started_at >= s.open_until) end${UNCOUNTED_TRIAL}${LINGERING_TRIALS} as trials,
        ${ms("s.full_at")} as full_at_ms, s.last_lane, s.last_gate, ${ms("s.opened_at")} as opened_at_ms,
        ${ms("s.open_until")} as open_until_ms, ${ms("clock_timestamp()")} as now_ms
   from named n
