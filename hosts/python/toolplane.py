@@ -834,6 +834,7 @@ class Call:
         number = command.get("attempt")
         # Goes on counting after a service that was lost.
         self.attempt: int = number if isinstance(number, int) and number > 0 else 1
+        self.once = command.get("once") is True  # its rate counts each start
         self.cancelled = threading.Event()
         self.ended_by = ""
         self.definition_hash: Optional[str] = None
@@ -1166,7 +1167,7 @@ class Service:
                 else:
                     log.exception("%s failed in call %s", item.name, call.id)
                 wait = backoff(tries)
-                if not self.again(item, outcome["error"], tries) or wait >= context.remaining():
+                if call.once or not self.again(item, outcome["error"], tries) or wait >= context.remaining():
                     return {**outcome, **tried(outcome, tries, "the last failure:")}
                 log.info("%s failed (%s) and is tried again", item.name, outcome["error"]["code"])
                 call.cancelled.wait(wait)

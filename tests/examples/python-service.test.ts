@@ -131,6 +131,9 @@ describe("errors", () => {
     expect(marked(`governed-${String(id)}`)).toHaveLength(3);
     const failed = await outcome("governed", { failures: 3 });
     expect(failed).toMatchObject({ status: "failed", attempts: 3, error: { code: "sold_out", retryable: true } });
+    // A rate counts each start.
+    const { tool_call_id: rated } = await outcome("rated", {});
+    expect(marked(`rated-${String(rated)}`)).toHaveLength(1);
   });
 });
 

@@ -71,6 +71,12 @@ def governed(failures: int, ctx: toolplane.Context, pause: float = 0) -> int:
     return ctx.attempt
 
 
+@toolplane.tool(retry="safe", options={"rate": {"limit": 1000, "per_seconds": 1}})
+def rated(ctx: toolplane.Context) -> None:
+    mark(f"rated-{ctx.tool_call_id}")
+    raise toolplane.ToolError("rate_limited", "not now")
+
+
 def pass_time(name: str, seconds: float, ctx: toolplane.Context) -> int:
     mark(f"{name}-started")
     end = time.monotonic() + seconds
@@ -149,7 +155,7 @@ def typed(
     "Takes every kind of argument."
 
 
-TOOLS = [give, unspeakable, large, throw, take_signal, flaky, governed, wait_safe, wait_unsafe, deaf, who, later, leak, typed]
+TOOLS = [give, unspeakable, large, throw, take_signal, flaky, governed, rated, wait_safe, wait_unsafe, deaf, who, later, leak, typed]
 
 if __name__ == "__main__":
     toolplane.serve(

@@ -78,6 +78,7 @@ export const createCallPlaces = (deps: CallPlacesDeps): CallPlaces => {
       runDeadline: after(row.timeoutSeconds),
       cardBody: row.cardBody,
       session: undefined,
+      once: false,
     });
   };
 

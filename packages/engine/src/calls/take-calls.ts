@@ -21,6 +21,8 @@ export interface LeasedCall {
   readonly cardBody: string;
   /** The state that the last call of its session left; undefined at the beginning of a session, and without one. */
   readonly session: JsonObject | undefined;
+  /** Each start takes a token of the tool's rate: the service runs the tool once under this lease. */
+  readonly once: boolean;
   readonly command: {
     readonly subject: string;
     readonly headers: Readonly<Record<string, string>>;
@@ -40,6 +42,8 @@ export interface LeasedRow extends FactRow {
   /** Among how many lanes its claim was shared. */
   readonly lanes: number;
   readonly lane: string;
+  /** Not a column: it passed a gate with a rate. */
+  readonly rated?: boolean;
 }
 
 export interface TakeDeps {
@@ -80,6 +84,7 @@ export const leasedOf = (row: LeasedRow): LeasedCall =>
     runDeadline: row.run_deadline,
     cardBody: row.card_body ?? "",
     session: row.session_state === null ? undefined : (JSON.parse(row.session_state) as JsonObject),
+    once: row.rated === true,
   });
 
 /** The index that keeps a session's calls apart. Two statements at one moment are rare, twice in a row very rare. */

@@ -69,6 +69,8 @@ export interface ClaimedCommand {
   readonly runDeadline?: number | undefined;
   /** The number of this lease: more than 1 after one that lapsed. Absent: the first. */
   readonly attempt?: number | undefined;
+  /** The tool runs once under this lease: its rate counts each start. */
+  readonly once?: boolean | undefined;
   /** The state of the call's session, for executors that have sessions. */
   readonly session?: JsonObject | undefined;
   /** The tool.call card, if it came along; saves asking for it. */

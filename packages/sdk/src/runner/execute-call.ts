@@ -100,7 +100,7 @@ const execute = async (run: Run, hydrated: HydratedCall): Promise<RunEnd> => {
       execute: (attempt) => deps.executor.execute({ ...call, attempt: attempt + before }, context),
       signal: signal.signal,
       retry: profile.retry,
-      maxAttempts: profile.isRetriedByPlane === true ? 1 : deps.maxAttempts,
+      maxAttempts: profile.isRetriedByPlane === true || command.once === true ? 1 : deps.maxAttempts,
       deadline: run.deadline,
       clock: deps.clock,
       random: deps.random,

@@ -22,6 +22,7 @@ export const commandOf = (leased: LeasedCall, offset: ClockOffset): ClaimedComma
   lease: { id: leased.lease.id, expiresAt: leased.lease.expiresAt.getTime() - offset.aheadMs() },
   runDeadline: leased.runDeadline.getTime() - offset.aheadMs(),
   attempt: leased.attempt,
+  once: leased.once,
   card: JSON.parse(leased.cardBody) as unknown,
   session: leased.session,
 });

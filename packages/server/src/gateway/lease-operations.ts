@@ -30,6 +30,9 @@ export const commandShape = z
     lease: z.strictObject({ id: text, expires_at: time }),
     run_deadline: time,
     attempt: z.int(),
+    once: z.literal(true).optional().meta({
+      description: "Each start takes a token of the tool's rate: run the tool once under this lease.",
+    }),
     session: z.unknown().optional(),
     card: storedCardBody.optional(),
   })
@@ -44,6 +47,7 @@ export const commandBody = ({
   runDeadline,
   attempt,
   session,
+  once,
 }: LeasedCall): BodyOf<typeof commandShape> => ({
   subject: command.subject,
   headers: command.headers,
@@ -51,6 +55,7 @@ export const commandBody = ({
   lease: { id: lease.id, expires_at: lease.expiresAt.toISOString() },
   run_deadline: runDeadline.toISOString(),
   attempt,
+  ...(once ? { once } : {}),
   ...(session === undefined ? {} : { session }),
 });
 
