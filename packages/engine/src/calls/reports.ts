@@ -16,6 +16,7 @@ import {
   type ToolResultContent,
 } from "@toolplane/protocol";
 import { type ExpectedCall, planReportCheck } from "@toolplane/protocol/agents";
+import type { Actor } from "../audit/audit.ts";
 import { CARD_CAPS } from "../cards/prepare-card.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Faults } from "../ports/faults.ts";
@@ -44,6 +45,8 @@ export interface ReportRequest extends CallKey {
   readonly payload: unknown;
   /** What the report says about its call, spelled as on the bus; it is compared with the call, never trusted. */
   readonly headers?: HeaderMap | undefined;
+  /** The person who speaks for the producer, for the audit; absent for a service. */
+  readonly by?: Actor | undefined;
 }
 
 export interface Reports {
@@ -137,6 +140,7 @@ export const createReports = (deps: ReportDeps): Reports => {
         toolCallId: request.toolCallId,
         actorId: request.actorId,
         leaseId: request.leaseId,
+        by: request.by,
         traceparent: request.headers?.[HEADERS.traceparent],
         outcome: {
           written: { cardId: card.card_id, hash: stored?.hash ?? "", content: card.content as ToolResultContent },
