@@ -983,6 +983,9 @@ def words_of(error: BaseException) -> str:
 # --------------------------------------------------------------------------------------------------------- the service
 
 
+MAX_CONCURRENCY = 1000
+
+
 class Service:
     def __init__(
         self, tools: Sequence[Tool], target: str, client: Client, concurrency: int, claim_seconds: float,
@@ -992,6 +995,8 @@ class Service:
         self.tools = {item.name: item for item in tools}
         if len(self.tools) != len(tools) or not tools:
             raise ValueError("serve() takes one or more tools with different names")
+        if type(concurrency) is not int or not 1 <= concurrency <= MAX_CONCURRENCY:
+            raise ValueError(f"concurrency must be a whole number from 1 to {MAX_CONCURRENCY}")
         self.target, self.client, self.exchange = target, client, Exchange(client, target)
         self.claim_seconds, self.drain_seconds = claim_seconds, drain_seconds
         self.holder = f"tool.{target} ({socket.gethostname()}, pid {os.getpid()})"[:128]

@@ -98,7 +98,7 @@ test("[LIM-why-1] a call that waits for a slot or for its rate says so", async (
         `^it waits for a slot: one runs at most 1 call at a time, and 1 runs now \\(call ${first.body.tool_call_id} at `,
       ),
     ),
-    todo: "to let more run at once: toolplane tools limits one --concurrency N",
+    todo: "end a call that holds a slot: toolplane calls cancel ID; or let more run at once: toolplane tools limits one --concurrency N",
     facts: { running: 1, ahead: 0, limit: { held_by: "concurrency", running: 1 } },
   });
   await register("rare", { rate: { limit: 1, per_seconds: 3_600 } });

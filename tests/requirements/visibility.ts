@@ -34,6 +34,7 @@ export const rules = [
   { id: "SEC-webhook-lanes", source: "security 11", part: "server", text: "Deliveries of webhooks are bounded for each receiver and each project: a receiver that does not answer holds up no other project." },
   { id: "SEC-webhook-reads", source: "security 11", part: "server", text: "Events for webhooks are read a page of each project at a time, and what is due is sent in between: a project whose events never end holds up no other." },
   { id: "SEC-memory-arriving", source: "security 11", part: "server", text: "Bodies that have not come as a whole are bounded in number for each token and in all, logins too, and small ones have 15 seconds; a body that came with its headers passes." },
+  { id: "SEC-memory-pipeline", source: "security 11", part: "server", text: "A connection with more than a few unanswered requests is closed, and few of them are worked on." },
   { id: "SEC-memory-idle", source: "security 11", part: "server", text: "Connections of one address without a request are bounded: a new one closes the one that is idle the longest, and none with a request." },
   { id: "SEC-memory-waits", source: "security 11", part: "server", text: "Requests that wait are bounded in number for each token and in all; requests that do not wait pass." },
 ] as const satisfies readonly Rule[];

@@ -130,7 +130,7 @@ test("[UTP-6.3-4] the same correlation and request is the same turn; another req
   const before = await fingerprint(t);
   expect((await t.engine.turns.spawn(request)).idempotent).toBe(true);
   expect(await codeOf(t.engine.turns.spawn({ ...request, context: { instruction: "something else" } }))).toBe(
-    "conflict",
+    "idempotency_conflict",
   );
   expect(await fingerprint(t)).toBe(before);
 });

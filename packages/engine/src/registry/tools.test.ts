@@ -57,9 +57,9 @@ describe("registering", () => {
     ["parameters", { parameters: { type: "object" } }],
     ["target_subject", { target_subject: "cg.v1r4.{project_id}.{channel_id}.cmd.tool.other.run" }],
     ["after_execution", { after_execution: "terminate" }],
-    ["options", { options: { retry: "safe" } }],
+    ["options.retry", { options: { retry: "safe" } }],
   ])("[SEC-10-E8] another %s is a new version that says what changed; the old one stays", async (field, changes) => {
-    const name = `changed_${field}`;
+    const name = `changed_${field.replace(".", "_")}`;
     await world.tools.upsertTool(A, sampleTool(name));
     expect(await world.tools.upsertTool(A, sampleTool(name, changes))).toMatchObject({
       outcome: "replaced",

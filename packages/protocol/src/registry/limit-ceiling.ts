@@ -64,7 +64,7 @@ export const checkCeiling = (wanted: ProjectLimits, { ceiling = {} }: StoredLimi
       detail: {
         limit: above,
         ceiling: ceiling[above] as JsonValue,
-        todo: "ask the operator to change it there; null lifts it",
+        todo: "ask the operator to change it in the file and start the plane again; null in the file takes the limit and its ceiling away",
       },
     },
   );

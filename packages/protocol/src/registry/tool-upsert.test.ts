@@ -27,11 +27,16 @@ describe("planToolUpsert", () => {
   });
 
   test("[UTP-5.1-3] [API-4-R1] [SEC-10-R6] another definition replaces all of it as the next version and says what differs", () => {
-    const incoming = sourced({ description: "Searches the web.", options: { retry: "safe" } });
-    expect(planToolUpsert({ ...sourced(), version: 4 }, incoming)).toEqual({
+    const rate = (limit: number) => ({ rate: { limit, per_seconds: 1 } });
+    const known = sourced({ options: { ...rate(1), concurrency: 2, timeout_seconds: 5 } });
+    const incoming = sourced({
+      description: "Searches the web.",
+      options: { ...rate(2), retry: "safe", timeout_seconds: 5 },
+    });
+    expect(planToolUpsert({ ...known, version: 4 }, incoming)).toEqual({
       outcome: "replaced",
       version: 5,
-      changed: ["description", "options"],
+      changed: ["description", "options.concurrency", "options.rate", "options.retry"],
     });
   });
 

@@ -1,6 +1,7 @@
 // What registering a definition does to the row that is there: nothing, a new version, or a refusal.
 // The whole definition is replaced, never merged; a name belongs to the source that registered it first.
 
+import { canonicalText } from "../json/canonical-text.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 import { diffDefinitions } from "../tools/definition-hash.ts";
 
@@ -18,7 +19,7 @@ export interface StoredTool extends SourcedDefinition {
 export type ToolUpsertPlan =
   | { readonly outcome: "created"; readonly version: 1 }
   | { readonly outcome: "unchanged"; readonly version: number }
-  | { readonly outcome: "replaced"; readonly version: number; readonly changed: readonly (keyof ToolDefinition)[] }
+  | { readonly outcome: "replaced"; readonly version: number; readonly changed: readonly string[] }
   | { readonly outcome: "conflict"; readonly message: string };
 
 /** The service a definition is for: the token after `cmd.tool`. */
@@ -39,11 +40,21 @@ const findClash = (existing: StoredTool, incoming: SourcedDefinition): string | 
     : `${name} belongs to target ${theirs}; ${incoming.source} would move it to ${ours}`;
 };
 
+/** The fields that differ; of the options each one by its name: `options.rate`. */
+const changedIn = (before: ToolDefinition, after: ToolDefinition): readonly string[] => {
+  const [old, now] = [new Map(Object.entries(before.options)), new Map(Object.entries(after.options))];
+  const options = [...new Set([...old.keys(), ...now.keys()])]
+    .filter((name) => canonicalText(old.get(name) ?? null) !== canonicalText(now.get(name) ?? null))
+    .map((name) => `options.${name}`)
+    .sort();
+  return diffDefinitions(before, after).flatMap((field) => (field === "options" ? options : [field]));
+};
+
 export const planToolUpsert = (existing: StoredTool | undefined, incoming: SourcedDefinition): ToolUpsertPlan => {
   if (existing === undefined) return { outcome: "created", version: 1 };
   const clash = findClash(existing, incoming);
   if (clash !== undefined) return { outcome: "conflict", message: clash };
   if (existing.hash === incoming.hash) return { outcome: "unchanged", version: existing.version };
-  const changed = diffDefinitions(existing.definition, incoming.definition);
+  const changed = changedIn(existing.definition, incoming.definition);
   return { outcome: "replaced", version: existing.version + 1, changed };
 };

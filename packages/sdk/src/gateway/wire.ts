@@ -53,7 +53,7 @@ const readCommand = (item: unknown, answer: Answer): ClaimedCommand | undefined 
     lease: { id: item.lease.id, expiresAt },
     runDeadline: localTime(item.run_deadline, answer),
     attempt: typeof item.attempt === "number" && item.attempt >= 1 ? Math.trunc(item.attempt) : undefined,
-    once: item.once === true,
+    once: item.once === true || undefined,
     session: isRecord(item.session) ? (item.session as JsonObject) : undefined,
     card: item.card,
   };

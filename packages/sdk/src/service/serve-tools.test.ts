@@ -339,3 +339,16 @@ describe("over NATS", () => {
     await serving.stop();
   });
 });
+
+test.each([0, 1.5, Number.NaN])(
+  "maxAttempts %d is refused, before the server is asked for anything",
+  async (maxAttempts) => {
+    const gateway = createScriptedGateway({ clock: createManualClock() });
+    const options = { target: "text", gateway, handleSignals: false, env: {}, maxAttempts };
+    const serve = async () => {
+      await using _serving = await serveTools([countWords], options);
+    };
+    await expect(serve()).rejects.toThrow("maxAttempts must be a whole number from 1 on");
+    expect(gateway.registered).toEqual([]);
+  },
+);

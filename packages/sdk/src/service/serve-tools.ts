@@ -89,6 +89,9 @@ const planStart = (tools: readonly Tool[], options: ServeOptions, port: ProcessP
   try {
     if (tools.length === 0) throw new UsageError("serveTools needs at least one tool");
     refuseUnknownKeys(options, { taker: "serveTools", keys: Object.keys(KEYS) });
+    const { maxAttempts = 1 } = options;
+    if (!Number.isInteger(maxAttempts) || maxAttempts < 1)
+      throw new UsageError("maxAttempts must be a whole number from 1 on");
     const env = options.env ?? process.env;
     const beside = options.gateway === undefined ? findPlaneBeside(env, process.cwd()) : undefined;
     const settings: ServiceSettings = planSettings(options, env, beside);

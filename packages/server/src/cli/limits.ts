@@ -41,7 +41,8 @@ const readRate = (text: string, burst: string | undefined): object => {
   return {
     limit: count,
     per_seconds: ms / 1_000,
-    ...(burst === undefined ? {} : { burst: readCount("burst", burst) }),
+    // A rate replaces the whole rate of before, with its burst.
+    ...(burst === undefined || burst === NONE ? {} : { burst: readCount("burst", burst) }),
   };
 };
 

@@ -58,7 +58,11 @@ export const OPTIONS = {
   force: { type: "boolean", help: "even while calls are open" },
   concurrency: { type: "string", value: "N", help: "at most so many calls at once; none for no limit" },
   rate: { type: "string", value: "50/1s", help: "at most so many calls in so long, also as 50/s; none for no limit" },
-  burst: { type: "string", value: "N", help: "with --rate: so many of them at once" },
+  burst: {
+    type: "string",
+    value: "N",
+    help: "with --rate: so many of them at once; without it, or with none, --rate takes a burst of before away",
+  },
   breaker: {
     type: "string",
     value: "0.5/60s/30s",

@@ -16,6 +16,9 @@ export interface ProblemOptions {
 /** Refused for a while, not because of what the request says: the answer names the seconds. */
 const COMES_BACK: ReadonlySet<string> = new Set(["rate_limited", "storage_error", "breaker_open"]);
 
+/** Refused by a rule that the operator has set: the server works, and a flood of refusals must not hide what does not. */
+const BY_RULE: ReadonlySet<string> = new Set(["breaker_open"]);
+
 const secondsSaid = ({ detail }: ToolplaneError): number | undefined => {
   const seconds = detail?.retry_after_seconds;
   return typeof seconds === "number" ? Math.ceil(seconds) : undefined;
@@ -23,7 +26,7 @@ const secondsSaid = ({ detail }: ToolplaneError): number | undefined => {
 
 export const problem = (context: Context, error: unknown, { tell, status }: ProblemOptions = {}): Response => {
   const known = isToolplaneError(error) ? error : understandError(error);
-  if (known.http >= 500)
+  if (known.http >= 500 && !BY_RULE.has(known.code))
     tell?.({
       path: context.req.path,
       method: context.req.method,

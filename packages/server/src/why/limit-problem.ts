@@ -63,12 +63,13 @@ const whenFree = ({ limits: { concurrency = 0 }, running, freeBy, nowMs }: Held)
 };
 
 const whySlots = (held: Held): Said => {
-  const { toolName, limits, running, projectId } = held;
+  const { toolName, limits, running, projectId, slots } = held;
   const whose = toolName === undefined ? `project ${projectId}` : toolName;
   const change = toolName === undefined ? `projects limits ${projectId}` : `tools limits ${toolName}`;
   return [
     `it waits for a slot: ${whose} runs at most ${callsText(limits.concurrency ?? 0)} at a time, and ${running} ${running === 1 ? "runs" : "run"} now${holders(held)}; ${whenFree(held)}${thenAhead(held)}`,
-    `to let more run at once: toolplane ${change} --concurrency N`,
+    // To cancel a call that has ended frees nothing.
+    `${slots.some(({ endedAs }) => endedAs === null) ? "end a call that holds a slot: toolplane calls cancel ID; or " : ""}let more run at once: toolplane ${change} --concurrency N`,
   ];
 };
 
@@ -93,12 +94,18 @@ const trialText = ({ nextAt, slots, nowMs }: Held): string => {
   return `${trial} runs as a trial now: its success closes the breaker, its failure keeps it open`;
 };
 
+/** As it is typed. */
+const breakerText = ({ breaker }: Held["limits"]): string =>
+  breaker == null ? "RATE/WINDOW/OPEN" : `${breaker.failure_rate}/${breaker.window_seconds}s/${breaker.open_seconds}s`;
+
 const whyBreaker = (held: Held): Said => {
-  const { toolName, target, openedAt } = held;
+  const { toolName, target, openedAt, limits, projectId } = held;
   const since = openedAt === undefined ? "" : ` since ${openedAt.toISOString()}`;
+  const of = toolName === undefined ? `--target ${target}` : `--tool ${toolName}`;
+  const change = toolName === undefined ? `projects limits ${projectId}` : `tools limits ${toolName}`;
   return [
     `the breaker of ${toolName ?? `target ${target}`} has been open${since}, because too many of its runs failed; ${trialText(held)}${thenAhead(held)}`,
-    `see why the runs fail: toolplane calls list ${toolName === undefined ? `--target ${target}` : `--tool ${toolName}`} --status failed`,
+    `see why the runs fail: toolplane calls list ${of} --status failed; to close the breaker by hand, take it away and set it again: toolplane ${change} --breaker none, then --breaker ${breakerText(limits)}; the calls that wait run first, and toolplane calls cancel --all ${of} ends them`,
   ];
 };
 
