@@ -131,7 +131,12 @@ test("[LIM-break-2] a canceled trial is a trial until its service says that the 
   await register("tried", { breaker });
   await ask("tried", 9);
   const failure = { code: "upstream_unavailable", message: "away" };
-  for (const call of await t.engine.calls.claim({ projectId: t.projectId, target: "tried", holder: "worker-1", max: 5 }))
+  for (const call of await t.engine.calls.claim({
+    projectId: t.projectId,
+    target: "tried",
+    holder: "worker-1",
+    max: 5,
+  }))
     await t.engine.calls.settle(resultFor(call, { status: "failed", result: null, error: failure }));
   const [trial] = await claim("tried", other, WAIT_MS);
   await cancel(trial);

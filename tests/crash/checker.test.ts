@@ -92,7 +92,8 @@ describe("the checker", () => {
       [...readFileSync(new URL(file, folder), "utf8").matchAll(/from "([^"]+)"/g)].map(([, name]) => name),
     );
     const strange = imports.filter(
-      (name) => !/^(?:\.\/[a-z.-]+|\.\.\/crash\/journal\.ts|\.\.\/postgres-client\.ts|pg|node:[a-z/]+)$/.test(name ?? ""),
+      (name) =>
+        !/^(?:\.\/[a-z.-]+|\.\.\/crash\/journal\.ts|\.\.\/postgres-client\.ts|pg|node:[a-z/]+)$/.test(name ?? ""),
     );
     expect(imports.length).toBeGreaterThan(10);
     expect(strange).toEqual([]);

@@ -28,6 +28,14 @@ test.each<[string, readonly Event[], boolean]>([
     false,
   ],
   [
+    "another form of it is taken",
+    [
+      ["failed", "calls.insert", FULL],
+      ["succeeded", "calls.insert/queued"],
+    ],
+    false,
+  ],
+  [
     "nobody tried for a while",
     [
       ["failed", "calls.insert", FULL],
