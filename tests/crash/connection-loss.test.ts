@@ -68,7 +68,7 @@ const CALLS =
 describe.each(CUT_MOMENTS)("a request that is %s", (moment: CutMoment) => {
   test.each([1, 5])("[CRASH-4] dispatch of %i: each is there once, as the caller was told", async (count) => {
     await using room = await openRoom();
-    const cut = room.proxy.cut({ statement: "calls.dispatch-fresh", moment });
+    const cut = room.proxy.cut({ statement: "calls.dispatch-fresh/queued", moment });
     const items = Array.from({ length: count }, (_, index) => `item-${index}`);
     const made = await Promise.all(items.map((item) => dispatch(room.engine, item)));
     await cut;

@@ -375,8 +375,9 @@ test("[API-webhook-5] while no project has a webhook, calls ring for nothing", a
   const webhooks = {
     ...engine.webhooks,
     readers: async () => {
+      const readers = await engine.webhooks.readers();
       looks += 1;
-      return engine.webhooks.readers();
+      return readers;
     },
     claim: async () => expect.unreachable("nothing to claim"),
   };
