@@ -121,10 +121,14 @@ export const KEPT_OF_CALL = namesOf({ ...FACTS, ...TERMS, ...COURSE }, "c");
 /** What a dispatch gives to the call's row. */
 export const MADE_COLUMNS = namesOf({ ...FACTS, ...TERMS });
 
+/** For the events of a call (eventLine); no column of its row. */
+export const EVENT_LINE = { lineBefore: text(), lineAfter: text() } as const;
+
 /** A call as it is made: its row, its card, its command. */
 const DISPATCH = {
   ...FACTS,
   ...TERMS,
+  ...EVENT_LINE,
   status: given<"queued" | "awaiting_approval">("text"),
   /** The definition that a service must name to get it (`pin: strict`); null: any service of the target may have it. */
   pin: textOrNull(),

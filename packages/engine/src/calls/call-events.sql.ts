@@ -32,15 +32,27 @@ const traceparentOf = (call: string): string =>
 const errorOf = (code: string | undefined): string =>
   code === undefined ? "" : `coalesce(',"error_code":' || to_json(${code})::text, '') || `;
 
-// Members in canonical order (RFC 8785). A tool's name and a status need no escaping.
-const lineOf = (call: string, { phase, status, attempt, errorCode }: Told): string => `
-  ${call}.turn_epoch || ${FIELD_END} || ${traceparentOf(call)} || ${FIELD_END} || '{"agent_turn_id":' || to_json(${call}.agent_turn_id)::text
-  || ',"at":"' || ${AT} || '","attempt":' || ${attempt} || ${errorOf(errorCode)}',"phase":"' || ${typeof phase === "string" ? `'${phase}'` : phase.sql}
-  || '","status":"' || ${status} || '","tool_call_id":' || to_json(${call}.tool_call_id)::text || ',"tool_name":"' || ${call}.tool_name || '"}'`;
+/** The parts of a line that never change: of a row that `eventLine` has given them, or made of a call's own columns. */
+interface LineParts {
+  readonly before: string;
+  readonly after: string;
+}
 
-const linesOf = (call: string, told: readonly Told[]): string => {
+export const givenParts = (row: string): LineParts => ({ before: `${row}.line_before`, after: `${row}.line_after` });
+
+const partsOf = (call: string): LineParts => ({
+  before: `${call}.turn_epoch || ${FIELD_END} || ${traceparentOf(call)} || ${FIELD_END} || '{"agent_turn_id":' || to_json(${call}.agent_turn_id)::text || ',"at":"'`,
+  after: `'","tool_call_id":' || to_json(${call}.tool_call_id)::text || ',"tool_name":"' || ${call}.tool_name || '"}'`,
+});
+
+// Members in canonical order (RFC 8785). A status needs no escaping.
+const lineOf = ({ before, after }: LineParts, { phase, status, attempt, errorCode }: Told): string => `
+  ${before} || ${AT} || '","attempt":' || ${attempt} || ${errorOf(errorCode)}',"phase":"' || ${typeof phase === "string" ? `'${phase}'` : phase.sql}
+  || '","status":"' || ${status} || ${after}`;
+
+const linesOf = (parts: LineParts, told: readonly Told[]): string => {
   const lines = told.map((one) =>
-    one.when === undefined ? lineOf(call, one) : `case when ${one.when} then ${lineOf(call, one)} end`,
+    one.when === undefined ? lineOf(parts, one) : `case when ${one.when} then ${lineOf(parts, one)} end`,
   );
   return lines.length === 1 ? lines.join("") : `concat_ws(${LINE_END}, ${lines.join(", ")})`;
 };
@@ -56,11 +68,11 @@ const HEADERS_TEXT = `json_build_object('${HEADERS.projectId}', e.project_id, '$
     '${HEADERS.version}', '${PROTOCOL_VERSION}', '${HEADERS.msgType}', 'AgentCallPayload', '${HEADERS.sender}', '${SENDER}')::text`;
 
 /** The INSERT that tells of the rows of `from`: calls under the alias `call`, with an `ord`. */
-export const tellOf = (from: string, call: string, told: readonly Told[]): string => `
+export const tellOf = (from: string, call: string, told: readonly Told[], parts = partsOf(call)): string => `
   insert into bus.messages (category, project_id, subject, component, target, headers, payload, events)
   select 'evt', e.project_id, 'cg.${PROTOCOL_VERSION}.' || e.project_id || '.' || e.channel_id || '.evt.agent.' || ${TOKEN} || '.call',
          'agent', ${TOKEN}, ${HEADERS_TEXT}, string_agg(e.lines, ${LINE_END} order by e.nth), sum(e.told)
-    from (select ${call}.project_id, ${call}.channel_id, ${call}.agent_id, ${call}.ord as nth, ${linesOf(call, told)} as lines,
+    from (select ${call}.project_id, ${call}.channel_id, ${call}.agent_id, ${call}.ord as nth, ${linesOf(parts, told)} as lines,
                  ${countOf(told)} as told
             from ${from}) e
    group by e.project_id, e.channel_id, e.agent_id`;

@@ -223,7 +223,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
         item.made = true;
         item.queued = !row.leased;
         item.limited = row.gated;
-      } else if (row?.ready === true) clashed.push(item);
+      } else if (row !== undefined) clashed.push(item);
       else item.row = undefined;
     }
     await findKeyed(items.filter((item) => item.outcome === undefined));

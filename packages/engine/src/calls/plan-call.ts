@@ -34,6 +34,7 @@ import { derivedUuid, type Ids } from "../ports/ids.ts";
 import { LongCheck } from "../registry/schema-checks.ts";
 import { planSession } from "../sessions/plan-session.ts";
 import type { DispatchRow } from "./dispatch.sql.ts";
+import { eventLine } from "./event-line.ts";
 import { type ChainLink, chainStart, extendChain, type Sha256 } from "./turn-chain.ts";
 
 export interface PinnedDefinition {
@@ -314,6 +315,7 @@ export const planCall = (input: PlanCallInput): PlannedCall => {
       leaseId: null,
       leaseHolder: null,
       leaseSeconds: null,
+      ...eventLine({ ...origin, toolCallId, toolName: definition.tool_name }, headers),
     },
   };
 };

@@ -27,6 +27,7 @@ import type { Ids } from "../ports/ids.ts";
 import { planSessionState } from "../sessions/plan-session-state.ts";
 import type { CallFacts } from "./call.ts";
 import { findControlUse } from "./control-acts.ts";
+import { eventLine } from "./event-line.ts";
 import type { InboxPart, SettleMode, SettleRow } from "./settle.sql.ts";
 import type { Sha256 } from "./turn-chain.ts";
 
@@ -216,6 +217,7 @@ export const planSettlement = (settlement: Settlement, means: SettlementMeans): 
     agentTurnId: facts.agentTurnId,
     stepId: facts.stepId,
     dead: settlement.dead === true,
+    ...eventLine(facts, facts.headers),
     ...inboxPart(settlement, cardId, content.status, means),
     sessionState: CHANGES_SESSION.has(content.status) ? (kept?.state ?? null) : null,
     content,

@@ -11,8 +11,8 @@ import type { ToolResultContent } from "@toolplane/protocol";
 import { KEEP_SLOTS } from "../gates/lingering-runs.sql.ts";
 import { type GivenOf, given, inputOf, namesOf } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
-import { KEPT_COLUMNS, KEPT_OF_CALL } from "./call-columns.sql.ts";
-import { tellOf } from "./call-events.sql.ts";
+import { EVENT_LINE, KEPT_COLUMNS, KEPT_OF_CALL } from "./call-columns.sql.ts";
+import { givenParts, tellOf } from "./call-events.sql.ts";
 import { inHands } from "./offer.sql.ts";
 import { linkOf } from "./turn-chain.sql.ts";
 
@@ -49,6 +49,7 @@ const RESULT = {
   stepId: text(),
   /** The call becomes a dead letter as well. */
   dead: given<boolean>("boolean"),
+  ...EVENT_LINE,
 } as const;
 
 /** Absent for a headless turn: no worker drains an inbox for it. */
@@ -75,9 +76,9 @@ export interface SettleRow extends GivenOf<typeof RESULT>, InboxPart, GivenOf<ty
   readonly content: ToolResultContent;
 }
 
+/** The answer for a call that this statement settled. */
 export interface SettledRow {
   readonly ord: number;
-  readonly won: boolean;
   /** A limit held it: its slot is free. */
   readonly gated: boolean;
   /** The agent has no worker_target in the roster: the inbox row waits, and no worker was rung (W-38). */
@@ -98,7 +99,7 @@ const settling = (source: string): string => `
          end
   returning ${KEPT_OF_CALL}, c.gate, coalesce(i.lease_id, c.lease_id) as lease_id,
             i.ord, i.mode, i.dead, i.status, i.error_code, i.settled_by, i.result_card_id, i.result_hash, i.card_hash, i.card_body,
-            i.agent_turn_id as card_turn_id, i.step_id as card_step_id`;
+            i.agent_turn_id as card_turn_id, i.step_id as card_step_id, i.line_before, i.line_after`;
 
 // The chain of a direct call: its card, the decision about it if it needed one, its result. No head is there to hold the end,
 // so the settlement writes it; the row that is settled has what came before.
@@ -120,15 +121,20 @@ const WRITE_CARDS = `
    where card_body is not null`;
 
 // A call ends with one event. That it was denied by a person is told before.
-const TELL = tellOf("won w", "w", [
-  { phase: "approval_decided", status: "w.status", attempt: "w.attempts", when: "w.mode = 'deny'" },
-  {
-    phase: { sql: "case when w.dead then 'dead' when w.status = 'canceled' then 'canceled' else 'settled' end" },
-    status: "w.status",
-    attempt: "w.attempts",
-    errorCode: "w.error_code",
-  },
-]);
+const TELL = tellOf(
+  "won w",
+  "w",
+  [
+    { phase: "approval_decided", status: "w.status", attempt: "w.attempts", when: "w.mode = 'deny'" },
+    {
+      phase: { sql: "case when w.dead then 'dead' when w.status = 'canceled' then 'canceled' else 'settled' end" },
+      status: "w.status",
+      attempt: "w.attempts",
+      errorCode: "w.error_code",
+    },
+  ],
+  givenParts("w"),
+);
 
 /**
  * For flushes of direct calls only, which have no inbox and no session. With those parts a flush of 16 cost 890 microseconds of
@@ -143,9 +149,7 @@ written as (${WRITE_CARDS}
 ),
 told as (${TELL}
 )
-select i.ord::int as ord, i.ord in (select ord from won) as won, i.ord in (select ord from won where gate is not null) as gated, false as unrung
-  from unnest($1::text[]) with ordinality as i (project_id, ord)
- order by i.ord`;
+select ord::int as ord, gate is not null as gated, false as unrung from won`;
 
 const SETTLE_DIRECT: Statement = { name: "calls.settle-direct", text: settleDirect("") };
 /** Settles calls that another party ends. A service may still run them, so their slots are kept. */
@@ -196,10 +200,7 @@ rung as (
    where worker_target is not null and (select kind = 'external' from bus.carrier)
    order by project_id, agent_id, ord
 )
-select i.ord::int as ord, i.ord in (select ord from won) as won, i.ord in (select ord from won where gate is not null) as gated,
-       i.ord in (select ord from called where worker_target is null) as unrung
-  from input i
- order by i.ord`;
+select ord::int as ord, gate is not null as gated, ord in (select ord from called where worker_target is null) as unrung from won`;
 
 const SETTLE: Statement = { name: "calls.settle", text: settleAny("") };
 const END: Statement = { name: "calls.end", text: settleAny(`${KEEP_SLOTS},`) };

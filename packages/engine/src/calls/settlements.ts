@@ -110,7 +110,13 @@ export const createSettlements = (deps: SettlementsDeps): Settlements => {
       deps.protocolVersion,
     );
     const rows = await on.query<SettledRow>(...statement);
-    const won = planned.filter((_, index) => rows[index]?.won === true);
+    const byOrd = new Map(rows.map((row) => [row.ord, row]));
+    const answered = (is: (row: SettledRow) => boolean): readonly Planned[] =>
+      planned.filter((_, index) => {
+        const row = byOrd.get(index + 1);
+        return row !== undefined && is(row);
+      });
+    const won = answered(() => true);
     if (won.length === 0) return new Set();
     const acts = [...won.flatMap(({ row }) => controlActs(row)), ...actsOf(won)];
     if (acts.length > 0) await recordActsOf(on, acts);
@@ -118,8 +124,8 @@ export const createSettlements = (deps: SettlementsDeps): Settlements => {
       on,
       won.flatMap(({ facts, diagnostics }) => (diagnostics === undefined ? [] : [{ key: facts, diagnostics }])),
     );
-    const limited = planned.filter((_, index) => rows[index]?.won === true && rows[index]?.gated === true);
-    const unrung = planned.filter((_, index) => rows[index]?.unrung === true);
+    const limited = answered(({ gated }) => gated);
+    const unrung = answered((row) => row.unrung);
     await on.afterCommit(() => tell(won, limited, unrung));
     return new Set(won);
   };

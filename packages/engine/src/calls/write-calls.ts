@@ -6,7 +6,14 @@ import { type Act, type Actor, recordActsOf } from "../audit/audit.ts";
 import type { Admission } from "../gates/admission.ts";
 import { type QueueLimits, takeQueuePlaces } from "../gates/queue-places.ts";
 import type { Database, Queryer, Statement } from "../sql/database.ts";
-import { bindDispatch, DISPATCH, type DispatchedRow, type DispatchRow, dispatchOfNew } from "./dispatch.sql.ts";
+import {
+  answersOf,
+  bindDispatch,
+  DISPATCH,
+  type DispatchedRow,
+  type DispatchRow,
+  dispatchOfNew,
+} from "./dispatch.sql.ts";
 import type { Pending } from "./dispatch-outcome.ts";
 
 export interface WriteCallsDeps {
@@ -15,7 +22,7 @@ export interface WriteCallsDeps {
   readonly republishSeconds: number | null;
 }
 
-/** One for each call; undefined: it found no place in the queue of its project, and its outcome says so. */
+/** One for each call. undefined: it could not be made as it was planned, or found no place in the queue of its project, which its outcome says. */
 type Written = readonly (DispatchedRow | undefined)[];
 
 const UNIQUE_VIOLATION = "23505";
@@ -33,8 +40,13 @@ const retriesOf = (items: readonly Pending[]): (Act & { readonly by: Actor })[] 
 
 const rowOf = (item: Pending): DispatchRow => item.row as DispatchRow;
 
-const writeAll = (deps: WriteCallsDeps, db: Queryer, statement: Statement, items: readonly Pending[]) =>
-  db.query<DispatchedRow>(statement, bindDispatch(items.map(rowOf), deps.republishSeconds));
+const writeAll = async (
+  deps: WriteCallsDeps,
+  db: Queryer,
+  statement: Statement,
+  items: readonly Pending[],
+): Promise<Written> =>
+  answersOf(items, await db.query<DispatchedRow>(statement, bindDispatch(items.map(rowOf), deps.republishSeconds)));
 
 const writePlaced = async (
   deps: WriteCallsDeps,

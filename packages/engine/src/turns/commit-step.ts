@@ -9,6 +9,7 @@
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import type { CallPlaces, Placement } from "../calls/call-places.ts";
 import {
+  answersOf,
   bindDispatch,
   bindRefusals,
   DISPATCH,
@@ -124,11 +125,12 @@ export const createCommitStep = (deps: CommitDeps) => {
     const { rows } = placement;
     if (rows.length === 0) return [];
     await deps.faults.at("commit:before-dispatch");
-    const written = await tx.query<DispatchedRow>(DISPATCH, bindDispatch(rows, deps.republishSeconds));
-    if (written.every(({ inserted }) => inserted)) return written;
+    const written = answersOf(rows, await tx.query<DispatchedRow>(DISPATCH, bindDispatch(rows, deps.republishSeconds)));
+    const made = written.flatMap((row) => (row?.inserted === true ? [row] : []));
+    if (made.length === rows.length) return made;
     const places = placesOf(planned).flatMap((place, index) => {
       const row = written[index];
-      return row?.inserted === true ? [] : [{ ...place, ready: row?.ready === true }];
+      return row?.inserted === true ? [] : [{ ...place, ready: row !== undefined }];
     });
     throw new UnreadyCalls(places);
   };
@@ -254,7 +256,8 @@ export const createCommitStep = (deps: CommitDeps) => {
     const dispatch = { statement: DISPATCH_ALL, values: bindDispatch(rows, deps.republishSeconds) };
     const answers = await tryTogether(deps.db, [known.keep(false), ...(rows.length === 0 ? [] : [dispatch]), write]);
     if (answers === undefined) return undefined;
-    const dispatched = rows.length === 0 ? [] : (answers[1] as DispatchedRow[]);
+    const dispatched =
+      rows.length === 0 ? [] : answersOf(rows, answers[1] as DispatchedRow[]).flatMap((row) => row ?? []);
     return { outcomes, dispatched, written: writtenOf(answers.at(-1) ?? []) };
   };
 
