@@ -1,7 +1,14 @@
 // Every statement the engine prepares, read from its own modules: one that is added tomorrow is checked tomorrow.
 
 import { readdirSync } from "node:fs";
-import { type SettleRow, type Statement, settlementOf, writeStatement } from "@toolplane/engine/internal";
+import {
+  type DispatchRow,
+  dispatchOfNew,
+  type SettleRow,
+  type Statement,
+  settlementOf,
+  writeStatement,
+} from "@toolplane/engine/internal";
 
 const SOURCES = new URL("../../packages/engine/src/", import.meta.url);
 
@@ -32,6 +39,10 @@ const chosenStatements = (): readonly FoundStatement[] => [
       ...settlementOf([row as SettleRow], "v1r4")[0],
       file: "calls/settle.sql.ts",
     })),
+  ...[null, "lease_1"].map((leaseId) => ({
+    ...dispatchOfNew([{ leaseId } as DispatchRow]),
+    file: "calls/dispatch.sql.ts",
+  })),
   ...[false, true].flatMap((external) => {
     const made = writeStatement(ALL_WRITES, external);
     return made === undefined ? [] : [{ ...made.statement, file: "turns/write-turns.sql.ts" }];

@@ -99,6 +99,9 @@ test("the statements are found where they are written, each under a name of its 
   expect(names).toEqual(expect.arrayContaining(["calls.dispatch", "calls.claim", "calls.settle", "watchdog.read-due"]));
   expect(names).toEqual(expect.arrayContaining(["stats.queue-depths", "retention.forget-calls", "outbox_put_off"]));
   expect(names).toEqual(expect.arrayContaining(["registry.read-definitions", "projects.sweep-bus.messages"]));
+  expect(names).toEqual(
+    expect.arrayContaining(["calls.dispatch-fresh", "calls.dispatch-fresh/queued", "calls.dispatch-all"]),
+  );
   expect(names).toEqual(expect.arrayContaining(["calls.settle-direct", expect.stringMatching(/^turns\.write-\w+$/)]));
 });
 

@@ -6,6 +6,7 @@ export { trimMessages } from "./bus/message-retention.ts";
 export { createPostgresBus } from "./bus/postgres-bus.ts";
 export { createPostgresDoorbell } from "./bus/postgres-doorbell.ts";
 export type { Dispatched } from "./calls/call-request.ts";
+export { type DispatchRow, dispatchOfNew } from "./calls/dispatch.sql.ts";
 export { type SettleRow, settlementOf } from "./calls/settle.sql.ts";
 export type { Carried } from "./carrier/carriage.ts";
 export type { CarrierMeans } from "./carrier/carrier.ts";

@@ -217,6 +217,24 @@ describe("what a caller gives is checked before anything is sent", () => {
   });
 });
 
+test("[API-6-C7] the loop over a turn that is over ends without an error, also while its events cannot be had", async () => {
+  const turn = { agent_turn_id: "t-1", status: "success", ended_at: "2026-11-18T00:00:00Z", deliverable: "done" };
+  let opened = 0;
+  await using world = await startWorld(({ path }) => {
+    if (!path.includes("/events")) return { body: turn };
+    opened += 1;
+    return opened === 1 ? sse(": connected\nid: 4\n\n") : { hangUp: true };
+  });
+  const running = world.plane.run("h", "x", { key: "used" });
+  const seen = (async () => {
+    const events: unknown[] = [];
+    for await (const event of running) events.push(event);
+    return events;
+  })();
+  expect(await world.waitFor(seen)).toEqual([]);
+  expect(await running.deliverable()).toBe("done");
+});
+
 test("[API-6-C7] a turn that was stopped is canceled, and says so", async () => {
   const turn = { agent_turn_id: "t-1", status: "failed", ended_at: "2026-11-18T00:00:00Z" };
   await using world = await startWorld((request) =>

@@ -223,7 +223,9 @@ export const runTurn = (means: Means, agentId: string, instruction: string, opti
       },
       (error: unknown) => {
         listening.reject(error);
-        kept.end(understandError(error));
+        // The caller did not ask to stop: that the watching was stopped while it connected again is no error.
+        const isStopped = watched.signal.aborted && signal?.aborted !== true;
+        kept.end(isStopped ? undefined : understandError(error));
       },
     )
     .finally(stopWatching);
