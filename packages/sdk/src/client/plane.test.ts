@@ -8,10 +8,17 @@ import { createHttpPool } from "../http/pool.ts";
 import { createApi } from "./api.ts";
 import { createApiPlane } from "./connect.ts";
 import type { Plane } from "./plane.ts";
+import type { RunningTurn, TurnEvent } from "./turn.ts";
 
 const HANG_UP = { hangUp: true } as const;
 const made = (status: string, more: object = {}) => ({ body: { tool_call_id: "c-1", status, ...more } });
 const sse = (text: string) => ({ text, headers: { "content-type": "text/event-stream" } });
+
+const readAll = async (turn: RunningTurn): Promise<TurnEvent[]> => {
+  const events: TurnEvent[] = [];
+  for await (const event of turn) events.push(event);
+  return events;
+};
 
 describe("a turn while the server is away", () => {
   test("[API-6-C7] the wait bounds the start too: the turn is not started after it, and stop answers", async () => {
@@ -22,16 +29,53 @@ describe("a turn while the server is away", () => {
     const turn = world.plane.run("helper", "x", { wait: 3 });
     const ended = failure(turn.deliverable());
     const stopped = failure(turn.stop("enough"));
+    const looped = failure(readAll(turn));
     const began = world.clock.now();
     expect([(await world.waitFor(ended)).code, (await stopped).code]).toEqual([
       "upstream_unavailable",
       "upstream_unavailable",
     ]);
+    expect(await looped).toMatchObject({ code: "upstream_unavailable" });
     expect(world.clock.now() - began).toBeLessThanOrEqual(4_000);
     world.server.answer = () => sse(": connected\nid: 4\n\n");
     await world.clock.advance(60_000);
     expect(world.asked().some((line) => line.startsWith("POST"))).toBe(false);
   });
+});
+
+test("[API-6-C7] the loop over a turn throws when the server goes away until the wait is over", async () => {
+  const turn = { agent_turn_id: "t-1", status: "running", ended_at: null };
+  let opened = 0;
+  await using world = await startWorld(({ method, path }) => {
+    if (path.includes("/events")) {
+      opened += 1;
+      return opened === 1 ? sse(": connected\nid: 4\n\n") : HANG_UP;
+    }
+    return method === "POST" ? { body: turn } : HANG_UP;
+  });
+  const looped = failure(readAll(world.plane.run("h", "x", { wait: 3 })));
+  expect(await world.waitFor(looped)).toMatchObject({ code: "upstream_unavailable" });
+});
+
+test("[API-6-C7] a start whose answer was lost gives the events of its turn, also when the turn is over by then", async () => {
+  const turn = { agent_turn_id: "t-1", status: "success", ended_at: "2026-11-18T00:00:00Z", deliverable: "done" };
+  const task = {
+    subject: "cg.v1r4.demo.public.evt.agent.h.task",
+    payload: { agent_turn_id: "t-1", status: "success" },
+  };
+  let opened = 0;
+  let starts = 0;
+  await using world = await startWorld(({ path }) => {
+    if (path.includes("/events")) {
+      opened += 1;
+      if (opened === 1) return sse(": connected\nid: 4\n\n");
+      return opened < 6 ? HANG_UP : sse(`: connected\nid: 5\nevent: evt\ndata: ${JSON.stringify(task)}\n\n`);
+    }
+    starts += 1;
+    return starts === 1 ? HANG_UP : { body: turn };
+  });
+  const seen = readAll(world.plane.run("h", "x"));
+  expect((await world.waitFor(seen)).map(({ type }) => type)).toEqual(["end"]);
 });
 
 describe("an aborted call", () => {
@@ -226,12 +270,7 @@ test("[API-6-C7] the loop over a turn that is over ends without an error, also w
     return opened === 1 ? sse(": connected\nid: 4\n\n") : { hangUp: true };
   });
   const running = world.plane.run("h", "x", { key: "used" });
-  const seen = (async () => {
-    const events: unknown[] = [];
-    for await (const event of running) events.push(event);
-    return events;
-  })();
-  expect(await world.waitFor(seen)).toEqual([]);
+  expect(await world.waitFor(readAll(running))).toEqual([]);
   expect(await running.deliverable()).toBe("done");
 });
 

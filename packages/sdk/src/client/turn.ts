@@ -62,6 +62,8 @@ const MAX_KEPT = 1_000;
 
 /** How long events of a turn that is over when it is started may still come: the turn may have been that quick. */
 const LATE_EVENTS_MS = 1_000;
+/** The same when the start was asked for again: then the stream of events may have to connect again too, and read what it missed. */
+const LATER_EVENTS_MS = 10_000;
 
 const turnIdOf = (turn: Body): string => {
   if (typeof turn.agent_turn_id === "string" && turn.agent_turn_id !== "") return turn.agent_turn_id;
@@ -177,10 +179,14 @@ export const runTurn = (means: Means, agentId: string, instruction: string, opti
     checkGiven("run", options);
     return planWaits(clock.now(), options.wait);
   })();
+  let starts = 0;
   const started = (async (): Promise<Body> => {
     const { startMs } = await waits;
     await listen(startMs);
-    return insist(startMs, signal, () => way.startTurn({ agentId, instruction, key, contextBoxId, continued, budget }));
+    return insist(startMs, signal, () => {
+      starts += 1;
+      return way.startTurn({ agentId, instruction, key, contextBoxId, continued, budget });
+    });
   })();
   const id = started.then(turnIdOf);
   const ended = (async (): Promise<Body> => {
@@ -207,27 +213,31 @@ export const runTurn = (means: Means, agentId: string, instruction: string, opti
   const stopWatching = (): void => watched.abort();
   const stopWhenPast = async (): Promise<void> => {
     if (!isOver(await started)) return;
-    await clock.sleep(LATE_EVENTS_MS, watched.signal);
+    await clock.sleep(starts > 1 ? LATER_EVENTS_MS : LATE_EVENTS_MS, watched.signal);
     stopWatching();
   };
   stopWhenPast().catch(() => undefined);
+  /** Why the turn could not be followed to its end; the loop over its events throws it. */
+  let failed: ToolplaneError | undefined;
   // When the wait is over before the turn, the watching ends too.
-  ended.then((turn) => {
-    if (!isOver(turn)) stopWatching();
-  }, stopWatching);
+  ended.then(
+    (turn) => {
+      if (!isOver(turn)) stopWatching();
+    },
+    (error: unknown) => {
+      failed = understandError(error);
+      stopWatching();
+    },
+  );
+  /** `error`: why the watching ended; undefined when it came to its end. When we stopped it, its error says nothing. */
+  const endLoop = (error: unknown): void => {
+    listening.reject(error ?? givenUp());
+    if (signal?.aborted === true) kept.end(givenUp(error));
+    else if (watched.signal.aborted) kept.end(failed);
+    else kept.end(error === undefined ? undefined : understandError(error));
+  };
   watch()
-    .then(
-      () => {
-        listening.reject(givenUp());
-        kept.end(signal?.aborted === true ? givenUp() : undefined);
-      },
-      (error: unknown) => {
-        listening.reject(error);
-        // The caller did not ask to stop: that the watching was stopped while it connected again is no error.
-        const isStopped = watched.signal.aborted && signal?.aborted !== true;
-        kept.end(isStopped ? undefined : understandError(error));
-      },
-    )
+    .then(() => endLoop(undefined), endLoop)
     .finally(stopWatching);
   // An error is thrown only to callers that ask for the end; without this handler Node would report an unhandled rejection.
   for (const one of [listening.promise, id, ended]) one.catch(() => undefined);
