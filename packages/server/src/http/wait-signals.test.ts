@@ -3,11 +3,16 @@ import type { Context } from "hono";
 import { expect, test } from "vitest";
 import { createWaitSignals } from "./wait-signals.ts";
 
-const request = () => {
+/** `isBehind`: its answer waits behind another one of its connection. */
+const request = ({ isBehind = false } = {}) => {
   const client = new AbortController();
-  const outgoing = new EventEmitter();
-  const context = { req: { raw: { signal: client.signal } }, env: { outgoing } } as unknown as Context;
-  return { client, outgoing, context, ended: new AbortController() };
+  const socket = new EventEmitter();
+  const outgoing = Object.assign(new EventEmitter(), { socket: isBehind ? null : socket });
+  const context = {
+    req: { raw: { signal: client.signal } },
+    env: { outgoing, incoming: { socket } },
+  } as unknown as Context;
+  return { client, outgoing, socket, context, ended: new AbortController() };
 };
 
 test("it ends when the client goes, when the token ends, and when the server drains", () => {
@@ -34,6 +39,15 @@ test("nothing of a request stays when its connection has the answer", () => {
   const signals = requests.map(({ context, ended }) => waitSignal(context, ended.signal));
   expect(getEventListeners(draining.signal, "abort")).toHaveLength(1);
   for (const { outgoing } of requests) outgoing.emit("close");
+  expect(requests.reduce((sum, { socket }) => sum + socket.listenerCount("close"), 0)).toBe(0);
   draining.abort();
   expect(signals.filter((signal) => signal.aborted)).toEqual([]);
+});
+
+test("a request whose connection closes before its answer could begin is over", () => {
+  const waitSignal = createWaitSignals(new AbortController().signal);
+  const { context, ended, socket } = request({ isBehind: true });
+  const signal = waitSignal(context, ended.signal);
+  socket.emit("close");
+  expect(signal.aborted).toBe(true);
 });

@@ -4,8 +4,15 @@
 
 import type { Context } from "hono";
 
+interface Closes {
+  once(event: "close", heard: () => void): unknown;
+  off(event: "close", heard: () => void): unknown;
+}
+
 interface NodeEnv {
-  readonly outgoing?: { once(event: "close", heard: () => void): unknown } | undefined;
+  /** It has no socket while it waits behind another answer of its connection. */
+  readonly outgoing?: (Closes & { readonly socket: Closes | null }) | undefined;
+  readonly incoming?: { readonly socket: Closes | null } | undefined;
 }
 
 export const createWaitSignals = (draining: AbortSignal) => {
@@ -24,7 +31,14 @@ export const createWaitSignals = (draining: AbortSignal) => {
     if (over.signal.aborted) return over.signal;
     for (const source of [context.req.raw.signal, ended]) source.addEventListener("abort", end, { once: true });
     waiting.add(end);
-    ((context.env ?? {}) as NodeEnv).outgoing?.once("close", () => waiting.delete(end));
+    const { outgoing, incoming } = (context.env ?? {}) as NodeEnv;
+    // Node closes no answer that waits behind another one: such a request hears of the end by the socket alone.
+    const socket = outgoing?.socket === null ? incoming?.socket : undefined;
+    socket?.once("close", end);
+    outgoing?.once("close", () => {
+      waiting.delete(end);
+      socket?.off("close", end);
+    });
     return over.signal;
   };
 };
