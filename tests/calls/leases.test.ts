@@ -160,6 +160,24 @@ test("[ENG-lease-ticket] asked again under the same ticket, the lease is the sam
   expect(await codeOf(t.engine.calls.lease(request))).toBe("lease_lost");
 });
 
+test("[ENG-lease-ticket] a call of a tool with a rate runs once for each lease, also when the lease is asked for again", async () => {
+  const options = { retry: "safe", concurrency: 5 };
+  const rate = { limit: 100, per_seconds: 1 };
+  await using t = await startTestEngine({
+    tools: [
+      { name: "rated", options: { ...options, rate } },
+      { name: "slotted", options },
+    ],
+  });
+  const onceOf = async (toolName: string): Promise<readonly boolean[]> => {
+    const made = await t.engine.calls.dispatch({ projectId: t.projectId, toolName, arguments: {} });
+    const request = { ...made, projectId: t.projectId, holder: "h", ticket: "mine" };
+    return [(await t.engine.calls.lease(request)).once, (await t.engine.calls.lease(request)).once];
+  };
+  expect(await onceOf("rated")).toEqual([true, true]);
+  expect(await onceOf("slotted")).toEqual([false, false]);
+});
+
 test("[ENG-not-before] a call for later is not offered now", async () => {
   await using t = await startTestEngine();
   await t.engine.calls.dispatch({

@@ -2,7 +2,7 @@
 // all, and two engines: one of them stops between the commit of a result and its count.
 
 import type { Engine, LeasedCall } from "@toolplane/engine";
-import { resultFor, startTestEngine, type TestEngine, toolUpload, until } from "@toolplane/testkit";
+import { resultFor, startTestEngine, type TestEngine, toolUpload } from "@toolplane/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const WAIT_MS = 60_000;
@@ -77,9 +77,26 @@ test.each([
   },
 );
 
-test("[LIM-break-5] an end that decides nothing, of a trial that was canceled, lets the next trial pass at once", async () => {
-  await makeProject("canceled", { breaker: BREAKER });
-  const { facts } = await takeTrial("canceled");
-  await t.engine.calls.cancel(facts);
-  await until("the next trial", async () => (await claim("canceled", 9)).length === 1);
-});
+test.each([
+  ["a tool", "canceled-of-tool", { breaker: BREAKER }, {}],
+  ["a target", "canceled-of-target", {}, { target_breaker: BREAKER }],
+])(
+  "[LIM-break-5] [LIM-why-2] a canceled trial of %s is named until its run is over; then the next trial passes",
+  async (_, projectId, options, limits) => {
+    await makeProject(projectId, options, limits);
+    const trial = await takeTrial(projectId);
+    await t.engine.calls.cancel(trial.facts);
+    const [waiting] = await t.engine.calls.list(projectId, { status: "queued" });
+    expect(await t.engine.calls.heldBack({ projectId, toolCallId: waiting?.toolCallId ?? "" })).toMatchObject({
+      blockedBy: "breaker",
+      running: 1,
+      slots: [{ toolCallId: trial.facts.toolCallId, endedAs: "canceled" }],
+    });
+    const states = await t.engine.limits.list(projectId);
+    expect(states.filter(({ heldBy }) => heldBy === "breaker")).toMatchObject([{ running: 1, lingering: 1 }]);
+    expect(await claim(projectId, 9)).toEqual([]);
+    // The service says that the run is over.
+    await t.engine.calls.settle(resultFor(trial)).catch(() => {});
+    expect(await claim(projectId, 9, WAIT_MS)).toHaveLength(1);
+  },
+);

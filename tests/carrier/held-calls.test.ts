@@ -95,6 +95,13 @@ test("[LIM-plain-1] so many commands of a tool are out at once, and the end of a
   expect(new Set(sentOf(ids)).size).toBe(5);
 });
 
+test("[LIM-plain-1] a service that leases a command that was sent runs it once, when its tool has a rate", async () => {
+  await register("leased", { retry: "safe", rate: { limit: 100, per_seconds: 1 } });
+  const made = await t.engine.calls.dispatch({ projectId: t.projectId, toolName: "leased", arguments: {} });
+  await untilSent([made.toolCallId], 1);
+  expect(await t.engine.calls.lease({ ...made, projectId: t.projectId, holder: "h" })).toMatchObject({ once: true });
+});
+
 /** `phase status attempt` of each event of a call. */
 const lifeOf = async (toolCallId: string): Promise<readonly string[]> =>
   (await t.engine.events.read(t.projectId, "0", 10_000))

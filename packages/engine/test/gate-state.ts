@@ -11,6 +11,7 @@ export const gateState = (gate: string, limits: GateLimits, more: Partial<GateSt
   running: 0,
   lingersUntilMs: [],
   trials: 0,
+  lingeringTrials: 0,
   fullAtMs: null,
   lastLane: "",
   lastGate: "",

@@ -56,14 +56,18 @@ export const SESSION_STATE: StateSource = {
 };
 const NO_STATE: StateSource = { column: "null", bytes: "0", join: "" };
 
+/** For a taken call `c`: each start takes a token of its tool's rate. */
+export const IS_RATED = `(c.gate is not null and coalesce((
+          select t.limits -> 'rate' is not null from resource.tools t where t.project_id = c.project_id and t.tool_name = c.gate), false))`;
+
 /** What the calls of one claim have together, but for the last: those behind it come without their card, and are given back. */
 export const CLAIM_BYTES = 8 * 1024 * 1024;
 
 /**
  * `picked` has ord, lease_id, holder, lease_seconds, lanes: among how many lanes the row's claim was shared, and forgettable: whether the
- * database may forget the lease when it crashes.
+ * database may forget the lease when it crashes. `isRated`: false for statements that take no limited calls.
  */
-export const take = (isPicked: string, state: StateSource): string => `
+export const take = (isPicked: string, state: StateSource, isRated = "false"): string => `
 durability as materialized (
   select set_config('synchronous_commit',
            case when coalesce(bool_and(forgettable), true) then 'off' else current_setting('synchronous_commit') end, true)
@@ -84,7 +88,7 @@ told as (${tellOf("leased c", "c", [{ phase: "leased", status: "c.status", attem
 (select c.ord::int as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline,
         case when sum(octet_length(k.body) + ${state.bytes}) over claim - octet_length(k.body) - ${state.bytes} < ${CLAIM_BYTES}
              then k.body end as card_body,
-        ${state.column} as session_state, c.lanes::int as lanes, c.lane
+        ${state.column} as session_state, c.lanes::int as lanes, c.lane, ${isRated} as rated
    from leased c
    join cards.cards k on k.project_id = any (array[c.project_id]) and k.card_id = c.call_card_id
    ${state.join}
@@ -184,7 +188,7 @@ export const UNSAFE_CALLS_WAIT = `('${UNSAFE_WAIT}', case when w.safe_only and n
 
 /** Rows without a call, behind those of `take`: what else waits, of pairs of words and conditions. */
 export const sayWaiting = (pairs: string): string => `
-select w.ord::int, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, null, null, 0, waiting.what
+select w.ord::int, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline, null, null, 0, waiting.what, false
   from wanted w
  cross join (select (null::state.live_calls).*) c
  cross join lateral (values ${pairs}) as waiting (what, is_so)
@@ -246,7 +250,7 @@ picked as materialized (
   select *, retry_safe as forgettable from free where session is null
   union all
   (select distinct on (project_id, session) *, false from free where session is not null order by project_id, session, ord)
-),${take("c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id", SESSION_STATE)}`,
+),${take("c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id", SESSION_STATE, IS_RATED)}`,
 };
 
 export const bindLeases = (rows: readonly LeaseRow[]): unknown[] => leases.bind(rows);
@@ -256,7 +260,7 @@ export const RECALL: Statement = {
   name: "calls.recall-claim",
   text: `
 select array_position($1::text[], c.lease_id) as ord, ${FACT_COLUMNS}, c.attempts, c.lease_id, c.lease_expires_at, c.run_deadline,
-       k.body as card_body, s.state as session_state, 1 as lanes, c.lane
+       k.body as card_body, s.state as session_state, 1 as lanes, c.lane, ${IS_RATED} as rated
   from state.live_calls c
   join cards.cards k on k.project_id = any (array[c.project_id]) and k.card_id = c.call_card_id
   left join state.sessions s on s.project_id = any (array[c.project_id]) and s.session = c.session

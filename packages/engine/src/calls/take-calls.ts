@@ -42,8 +42,8 @@ export interface LeasedRow extends FactRow {
   /** Among how many lanes its claim was shared. */
   readonly lanes: number;
   readonly lane: string;
-  /** Not a column: it passed a gate with a rate. */
-  readonly rated?: boolean;
+  /** Its tool has a rate. */
+  readonly rated: boolean;
 }
 
 export interface TakeDeps {
@@ -84,7 +84,7 @@ export const leasedOf = (row: LeasedRow): LeasedCall =>
     runDeadline: row.run_deadline,
     cardBody: row.card_body ?? "",
     session: row.session_state === null ? undefined : (JSON.parse(row.session_state) as JsonObject),
-    once: row.rated === true,
+    once: row.rated,
   });
 
 /** The index that keeps a session's calls apart. Two statements at one moment are rare, twice in a row very rare. */

@@ -36,6 +36,8 @@ export interface GateState {
   readonly lingersUntilMs: readonly number[];
   /** How many runs of the tool or target began after the time of its breaker was over. */
   readonly trials: number;
+  /** How many of them have ended while their services run them. */
+  readonly lingeringTrials: number;
   /** When the bucket of the rate is full again; null when it is full. */
   readonly fullAtMs: number | null;
   /** The lane that was served last. */

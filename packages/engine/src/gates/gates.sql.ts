@@ -1,7 +1,7 @@
 // The gates in SQL. These statements read under the lock of the project, and plan-passage.ts decides which calls may pass. The count is a
 // statement of its own: in the statement that takes the lock it would see the state before the lock.
 
-import { HOLDER, IS_DUE, mayRun, SESSION_STATE, take } from "../calls/lease.sql.ts";
+import { HOLDER, IS_DUE, IS_RATED, mayRun, SESSION_STATE, take } from "../calls/lease.sql.ts";
 import { walkGates } from "../calls/walk-queued.sql.ts";
 import { type GivenOf, given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
@@ -30,6 +30,7 @@ export interface GateRow {
   readonly running: number;
   readonly lingers_until_ms: readonly number[];
   readonly trials: number;
+  readonly lingering_trials: number;
   readonly full_at_ms: number | null;
   readonly last_lane: string | null;
   readonly last_gate: string | null;
@@ -44,7 +45,8 @@ export const gateStateOf = (row: GateRow): GateState => ({
   limits: row.limits ?? {},
   running: row.running + row.lingers_until_ms.length,
   lingersUntilMs: row.lingers_until_ms,
-  trials: row.trials,
+  trials: row.trials + row.lingering_trials,
+  lingeringTrials: row.lingering_trials,
   fullAtMs: row.full_at_ms,
   lastLane: row.last_lane ?? "",
   lastGate: row.last_gate ?? "",
@@ -59,9 +61,10 @@ export const IS_OF_TARGET = `gate >= '${TARGET_GATES}' and gate < '${TARGET_GATE
 /** A time of the database in milliseconds. */
 export const ms = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
 
-const IS_TARGET = `starts_with(n.gate, '${TARGET_GATES}')`;
+const isTarget = (gate: string): string => `starts_with(${gate}, '${TARGET_GATES}')`;
+const IS_TARGET = isTarget("n.gate");
 /** The target of a target's gate. */
-const ITS_TARGET = (gate: string): string => `substr(${gate}, ${TARGET_GATES.length + 1})`;
+const itsTarget = (gate: string): string => `substr(${gate}, ${TARGET_GATES.length + 1})`;
 
 /** The process that settled a trial counts its end at once. When it dies before that, the next trial waits so long. */
 const COUNTED_WITHIN = "interval '10 seconds'";
@@ -80,13 +83,16 @@ const UNCOUNTED_TRIAL = `
                where e.project_id = n.project_id and e.tool_call_id = s.trial and e.started_at >= s.open_until and e.ended = 'failed'
                  and e.ended_at > clock_timestamp() - ${COUNTED_WITHIN} limit 1)) u) end`;
 
+/** Whether a run `l` that has ended while its service runs it was a call of this gate of a tool or target. */
+const lingersAt = (gate: string): string => `case when ${isTarget(gate)}
+                    then (select p.target from state.past_calls p
+                           where p.project_id = l.project_id and p.tool_call_id = l.tool_call_id) = ${itsTarget(gate)}
+                    else l.gate = ${gate} end`;
+
 /** Trials that another party has ended while their services run them. */
-const LINGERING_TRIALS = `
-         + case when s.open_until is null then 0 else (select count(*)::int from state.lingering_runs l
+const LINGERING_TRIALS = `case when s.open_until is null then 0 else (select count(*)::int from state.lingering_runs l
              where l.project_id = n.project_id and l.started_at >= s.open_until and l.held_until > clock_timestamp()
-               and case when ${IS_TARGET} then (select p.target from state.past_calls p
-                                                 where p.project_id = l.project_id and p.tool_call_id = l.tool_call_id) = ${ITS_TARGET("n.gate")}
-                        else l.gate = n.gate end) end`;
+               and ${lingersAt("n.gate")}) end`;
 
 // The rate, the queue and the tasks of a project are not held at its gate. Trials are runs that began after the time of a breaker was
 // over; a run that began before is none, however long it takes.
@@ -106,10 +112,11 @@ select n.ord::int as ord, n.project_id, n.gate, n.waits,
        case when s.open_until is null then 0
             when ${IS_TARGET} then (select count(*)::int from state.live_calls c
                                      where c.project_id = n.project_id and c.gate is not null and c.status = 'running'
-                                       and c.target = ${ITS_TARGET("n.gate")} and c.started_at >= s.open_until)
+                                       and c.target = ${itsTarget("n.gate")} and c.started_at >= s.open_until)
             else (select count(*)::int from state.live_calls c
                    where c.project_id = n.project_id and c.gate is not null and c.gate = n.gate and c.status = 'running'
-                     and c.started_at >= s.open_until) end${UNCOUNTED_TRIAL}${LINGERING_TRIALS} as trials,
+                     and c.started_at >= s.open_until) end${UNCOUNTED_TRIAL} as trials,
+       ${LINGERING_TRIALS} as lingering_trials,
        ${ms("s.full_at")} as full_at_ms, s.last_lane, s.last_gate, ${ms("s.opened_at")} as opened_at_ms,
        ${ms("s.open_until")} as open_until_ms, ${ms("clock_timestamp()")} as now_ms
   from named n
@@ -331,7 +338,7 @@ with picked as materialized (
        from state.live_calls
       where project_id = w.project_id and tool_call_id = w.tool_call_id and ${IS_DUE}
         for update skip locked) c
-),${take("c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id", SESSION_STATE)}`,
+),${take("c.project_id = any (array[p.project_id]) and c.tool_call_id = p.tool_call_id", SESSION_STATE, IS_RATED)}`,
 };
 
 export const bindPassed = passed.bind;
@@ -350,17 +357,20 @@ export interface SlotRow {
 export const READ_SLOTS: Statement = {
   name: "gates.read-slots",
   text: `
+with trials as materialized (
+  select case when $4::boolean then (select g.open_until from state.gates g where g.project_id = $1 and g.gate = $2::text)
+              else '-infinity' end as since)
 (select tool_call_id, lease_holder, started_at, run_deadline, null as ended_as
   from state.live_calls
  where project_id = $1 and gate is not null and ($2::text = '' or gate = $2::text
-        or (starts_with($2::text, '${TARGET_GATES}') and target = ${ITS_TARGET("$2::text")})) and status = 'running'
-   and (not $4::boolean or started_at >= (select g.open_until from state.gates g where g.project_id = $1 and g.gate = $2::text))
+        or (${isTarget("$2::text")} and target = ${itsTarget("$2::text")})) and status = 'running'
+   and started_at >= (select since from trials)
  order by run_deadline, tool_call_id
  limit $3::int)
 union all
 (select tool_call_id, holder, started_at, coalesce(run_deadline, held_until), ended_as
-  from state.lingering_runs
- where project_id = $1 and ($2::text = '' or gate = $2::text) and not $4::boolean and held_until > now()
+  from state.lingering_runs l
+ where project_id = $1 and ($2::text = '' or ${lingersAt("$2::text")}) and started_at >= (select since from trials) and held_until > now()
  order by coalesce(run_deadline, held_until), tool_call_id
  limit $3::int)
  order by run_deadline, tool_call_id

@@ -191,7 +191,7 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
     gates: readonly GateRow[],
     passers: readonly Passer[],
     waiting: readonly WaitingCallRow[],
-    takePassed: (calls: readonly WaitingCall[], gates: readonly GateRow[]) => Promise<readonly Taken[]>,
+    takePassed: (calls: readonly WaitingCall[]) => Promise<readonly Taken[]>,
     passed?: (marks: readonly GateMark[]) => void,
   ): Promise<readonly Taken[]> => {
     const targetGates = new Map(
@@ -201,35 +201,26 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
     const plan = planPassage(distinct(gates), aimed, waiting.map(waitingOf));
     passed?.(plan.marks);
     if (plan.passed.length === 0) return [];
-    const taken = await takePassed(plan.passed, gates);
+    const taken = await takePassed(plan.passed);
     if (plan.marks.length > 0) await tx.query(MARK_GATES, bindMarks(plan.marks));
     return taken;
   };
 
   const leasing =
     (tx: Queryer, rows: readonly (LeaseRow | ClaimRow)[]) =>
-    async (calls: readonly WaitingCall[], gates: readonly GateRow[]): Promise<readonly LeasedRow[]> => {
+    async (calls: readonly WaitingCall[]): Promise<readonly LeasedRow[]> => {
       const passed = calls.map(({ ord, toolCallId }): PassedRow => {
         const { projectId, leaseId, holder, leaseSeconds } = rows[ord] as LeaseRow | ClaimRow;
         return { request: ord + 1, projectId, toolCallId, leaseId, holder, leaseSeconds };
       });
-      const taken = await tx.query<LeasedRow>(TAKE_PASSED, bindPassed(passed));
-      const rated = new Set(
-        gates
-          .filter(({ limits }) => limits?.rate !== undefined)
-          .map(({ project_id: projectId, gate }) => gateKey({ projectId, gate })),
-      );
-      return taken.map((row) => ({
-        ...row,
-        rated: rated.has(gateKey({ projectId: row.project_id, gate: row.tool_name })),
-      }));
+      return tx.query<LeasedRow>(TAKE_PASSED, bindPassed(passed));
     };
 
   /** GT1 and GT2 for calls that wait at these targets. */
   const passWaiting = async <Taken>(
     rows: readonly Waiter[],
     plainOnly: boolean,
-    taking: (tx: Queryer) => (calls: readonly WaitingCall[], gates: readonly GateRow[]) => Promise<readonly Taken[]>,
+    taking: (tx: Queryer) => (calls: readonly WaitingCall[]) => Promise<readonly Taken[]>,
   ): Promise<readonly Taken[]> => {
     const { seen, places } = await lookAtGates(db, rows, goesOn);
     noteTimes(rows, seen);

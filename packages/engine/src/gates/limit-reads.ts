@@ -54,7 +54,7 @@ const planLimitState = (state: GateState, waiting: number): LimitState => {
     target,
     limits: state.limits,
     running: target === undefined ? state.running : state.trials,
-    lingering: target === undefined ? state.lingersUntilMs.length : 0,
+    lingering: target === undefined ? state.lingersUntilMs.length : state.lingeringTrials,
     waiting,
     heldBy: isHeld ? blockedBy : undefined,
     // For a slot no time is known: a heartbeat moves the end of the lease that holds it.

@@ -94,6 +94,19 @@ test.each<[string, Partial<HeldBack>, QueuePlace | undefined, string, string]>([
   expect(planLimitWhy({ ...shown(held(more)), projectId: "demo", nowMs: NOW, place: where })).toEqual([why, todo]);
 });
 
+test("[LIM-why-2] [LIM-why-3] a trial whose call has ended is no trial that could close the breaker", () => {
+  const one = held({ blockedBy: "breaker", limits: { breaker }, openedAt: at(-6), slots: [slot("c1", "canceled")] });
+  const why = (seen: readonly string[]) =>
+    planLimitWhy({ ...showHold(one, new Set(seen)), projectId: "demo", nowMs: NOW, place: undefined })[0];
+  const open =
+    "the breaker of search has been open since 2026-01-02T03:03:59.000Z, because too many of its runs failed";
+  const then = "; the next call runs as a trial when that run is over";
+  expect(why(["c1"])).toBe(
+    `${open}; the call of its trial has ended, but a service still runs it (call c1, canceled, still in the hands of text-1, until 2026-01-02T03:04:33.000Z at the latest)${then}`,
+  );
+  expect(why([])).toBe(`${open}; the call of its trial has ended, but a service still runs it${then}`);
+});
+
 test("[LIM-why-3] calls that the reader may not see are counted and not named, in the words and in the facts", () => {
   const two = held({
     limits: { concurrency: 2 },

@@ -10,6 +10,8 @@ type Said = readonly [string, string | null];
 export interface ShownHold extends HeldBack {
   /** When the first of all slots is free at the latest; null when more calls run than the limit allows now, so that several have to end. */
   readonly freeBy: Date | undefined;
+  /** The call of the trial has ended, and its service still runs it. */
+  readonly isTrialLingering: boolean;
 }
 
 /** `seen`: the calls that the reader may see. */
@@ -17,6 +19,7 @@ export const showHold = (held: HeldBack, seen: ReadonlySet<string>): ShownHold =
   ...held,
   slots: held.slots.filter(({ toolCallId }) => seen.has(toolCallId)),
   freeBy: held.slots[0]?.runDeadline ?? undefined,
+  isTrialLingering: held.blockedBy === "breaker" && (held.slots[0]?.endedAs ?? null) !== null,
 });
 
 /** A call that a limit holds, and where it stands. */
@@ -87,10 +90,12 @@ const whyRate = (held: Held): Said => {
   ];
 };
 
-const trialText = ({ nextAt, slots, nowMs }: Held): string => {
+const trialText = ({ nextAt, slots: [slot], isTrialLingering, nowMs }: Held): string => {
   if (nextAt !== undefined)
     return `a call runs as a trial at ${when(nextAt, nowMs)}, and its success closes the breaker`;
-  const trial = slots[0] === undefined ? "a call" : `call ${slots[0].toolCallId}`;
+  if (isTrialLingering)
+    return `the call of its trial has ended, but a service still runs it${slot === undefined ? "" : ` (${slotText(slot, nowMs)})`}; the next call runs as a trial when that run is over`;
+  const trial = slot === undefined ? "a call" : `call ${slot.toolCallId}`;
   return `${trial} runs as a trial now: its success closes the breaker, its failure keeps it open`;
 };
 
