@@ -40,11 +40,6 @@ describe("planToolUpsert", () => {
     });
   });
 
-  test("[SEC-10-R6] an option that is null is another definition than one without it", () => {
-    const plan = planToolUpsert({ ...sourced({ options: { args: null } }), version: 1 }, sourced({ options: {} }));
-    expect(plan).toMatchObject({ outcome: "replaced", changed: ["options.args"] });
-  });
-
   test("[API-3-R2] two sources of one name are a conflict that names both, even if they agree", () => {
     const plan = planToolUpsert({ ...sourced({}, "petstore"), version: 1 }, sourced({}, "tools/search.yaml"));
     expect(plan).toEqual({

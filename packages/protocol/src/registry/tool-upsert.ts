@@ -44,11 +44,7 @@ const findClash = (existing: StoredTool, incoming: SourcedDefinition): string | 
 const changedIn = (before: ToolDefinition, after: ToolDefinition): readonly string[] => {
   const [old, now] = [new Map(Object.entries(before.options)), new Map(Object.entries(after.options))];
   const options = [...new Set([...old.keys(), ...now.keys()])]
-    .filter(
-      (name) =>
-        old.has(name) !== now.has(name) ||
-        canonicalText(old.get(name) ?? null) !== canonicalText(now.get(name) ?? null),
-    )
+    .filter((name) => canonicalText(old.get(name) ?? null) !== canonicalText(now.get(name) ?? null))
     .map((name) => `options.${name}`)
     .sort();
   return diffDefinitions(before, after).flatMap((field) => (field === "options" ? options : [field]));
