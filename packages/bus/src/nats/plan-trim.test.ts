@@ -17,6 +17,12 @@ test.each([
   expect(planTrim(MARKS, open, { now, keepMs: 100 })).toBe(first);
 });
 
+test("[ARCH-6-60] a stream that was empty is never cut off at number 1: a server would throw away its first commands", () => {
+  const empty: readonly Mark[] = [{ at: 0, last: 0 }];
+  expect(planTrim(empty, [], { now: 1_000, keepMs: 100 })).toBeUndefined();
+  expect(planTrim(MARKS, [1], { now: 160, keepMs: 100 })).toBeUndefined();
+});
+
 test("[ARCH-6-60] marks are kept as far back as a cut can need them", () => {
   let marks: readonly Mark[] = [];
   for (let at = 0; at <= 1_000; at += 10) marks = addMark(marks, { at, last: at }, 100);

@@ -8,7 +8,8 @@ export interface Mark {
 
 /**
  * The first number to keep. `open` are the oldest open commands of all durables. A command that no durable is for is kept until it
- * is `keepMs` old: its durable may be made meanwhile. Undefined when nothing is known to be that old.
+ * is `keepMs` old: its durable may be made meanwhile. Undefined when nothing is known to be that old. Never 1: a server (2.9.10) reads
+ * a purge up to number 1 as one without a number, and throws away everything, also the commands that came a moment ago.
  */
 export const planTrim = (
   marks: readonly Mark[],
@@ -17,7 +18,8 @@ export const planTrim = (
 ): number | undefined => {
   const old = marks.findLast(({ at }) => at <= now - keepMs);
   if (old === undefined) return undefined;
-  return Math.min(old.last + 1, ...open);
+  const first = Math.min(old.last + 1, ...open);
+  return first > 1 ? first : undefined;
 };
 
 /** With the newest mark, and without those that `planTrim` can no longer need. */
