@@ -17,9 +17,7 @@ import type { Database, Queryer } from "../sql/database.ts";
 import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE, targetOfGate } from "./gate.ts";
 import {
   bindCalls,
-  bindLines,
   bindMarks,
-  bindNamed,
   bindPassed,
   bindPlaces,
   type GateRow,
@@ -28,18 +26,22 @@ import {
   MARK_GATES,
   type PassedRow,
   READ_GATES_OF_CALLS,
-  READ_NAMED_CALLS,
   READ_SLOTS,
-  READ_WAITING_CALLS,
   READ_WAITING_GATES,
   type SlotRow,
   TAKE_PASSED,
-  type WaitingCallRow,
 } from "./gates.sql.ts";
 import { bindHeldCalls, SEND_PASSED } from "./held-calls.sql.ts";
 import { lookAtGates } from "./look-at-gates.ts";
 import { type GateMark, gateKey, type Passer, planPassage, type WaitingCall } from "./plan-passage.ts";
 import { planRoom, tokenMs } from "./plan-room.ts";
+import {
+  bindLines,
+  bindNamed,
+  READ_NAMED_CALLS,
+  READ_WAITING_CALLS,
+  type WaitingCallRow,
+} from "./waiting-calls.sql.ts";
 
 /** Why a queued call may not pass its gate now. */
 export interface HeldBack {
