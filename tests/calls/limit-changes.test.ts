@@ -79,6 +79,17 @@ test("[LIM-tool-6] calls of several tools and projects are given back together, 
   expect(await claim("failing")).toEqual([]);
 });
 
+test("[LIM-tool-6] calls that were leased before their tool had a rate, or while it had another, give back no token", async () => {
+  await register("early", {});
+  await ask("early", 6);
+  const before = await claim("early", 3);
+  expect(before).toHaveLength(3);
+  await register("early", { rate: { ...HOURLY, burst: 3 } });
+  expect(await claim("early")).toHaveLength(3);
+  await Promise.all(before.map(release));
+  expect(await claim("early")).toEqual([]);
+});
+
 test("[LIM-release-1] a call that is given back again and again keeps the last twenty of these leases", async () => {
   await register("thrown", {});
   const [made] = await ask("thrown", 1);

@@ -8,16 +8,19 @@ export const lockGates = (project: string): string =>
 /**
  * Common tables for a statement whose table `ended` holds the calls that are given back. A bucket is never filled beyond its size. They take the lock
  * of the project, because a claim that has read the bucket would overwrite what is returned. When no call has a rate, nothing is locked.
+ * A call that was leased before the tool was changed gives nothing back: the tool may have had no rate then.
  */
 export const RETURN_TOKENS = `
 owed as materialized (
-  select e.project_id, e.gate, e.calls * t.seconds as seconds
-    from (select q.project_id, q.gate, count(*) as calls from ended q where q.gate is not null and q.gate <> '' group by q.project_id, q.gate) e
+  select q.project_id, q.gate, count(*) * max(t.seconds) as seconds
+    from ended q
    cross join lateral (
      select (x.limits #>> '{rate,per_seconds}')::float8 / (x.limits #>> '{rate,limit}')::float8 as seconds
        from resource.tools x
-      where x.project_id = e.project_id and x.tool_name = e.gate and x.limits -> 'rate' is not null
+      where x.project_id = q.project_id and x.tool_name = q.gate and x.limits -> 'rate' is not null and x.updated_at <= q.started_at
      offset 0) t
+   where q.gate is not null and q.gate <> ''
+   group by q.project_id, q.gate
 ),
 locked as materialized (
   select ${lockGates("p.project_id")} from (select distinct project_id from owed order by project_id) p
