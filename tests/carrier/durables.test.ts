@@ -4,7 +4,14 @@
 import { silentLog } from "@toolplane/engine";
 import { type Faults, noFaults } from "@toolplane/engine/internal";
 import { ToolplaneError } from "@toolplane/protocol";
-import { createMemoryCarrier, eventually, startTestEngine, type TestEngine, toolUpload } from "@toolplane/testkit";
+import {
+  countStatements,
+  createMemoryCarrier,
+  eventually,
+  startTestEngine,
+  type TestEngine,
+  toolUpload,
+} from "@toolplane/testkit";
 import { expect, test } from "vitest";
 
 const PMO = ["pmo_service_cmd_v1r4", "cg.v1r4.*.*.cmd.sys.pmo.>"];
@@ -27,6 +34,22 @@ test("[API-5-2] [NATS-SEC-1] a pair that a service attaches to has a durable of 
     code: "protocol_violation",
     message: expect.stringContaining("cannot be served over NATS"),
   });
+});
+
+test("[API-5-2] services that attach at the same time share statements, and one of them that cannot attach fails alone", async () => {
+  const carrier = createMemoryCarrier();
+  await using t = await startTestEngine({ carrier });
+  await eventually(() => carrier.durables.size === 1);
+  const counted = countStatements([t.engine]);
+  const [missing, ...durables] = await Promise.allSettled([
+    attach(t, "canvas", "nowhere"),
+    ...Array.from({ length: 200 }, (_, index) => attach(t, index % 2 === 0 ? "canvas" : "paper")),
+  ]);
+  expect(missing).toMatchObject({ status: "rejected", reason: { code: "not_found" } });
+  expect(new Set(durables.map((one) => (one.status === "fulfilled" ? one.value : one.reason)))).toEqual(
+    new Set([durableOf(t.projectId, "canvas")[0], durableOf(t.projectId, "paper")[0]]),
+  );
+  expect(counted.names().filter((name) => name === "carrier.attach").length).toBeLessThan(10);
 });
 
 test("[API-5-2] a tool of a plain service has its durable when it is registered, whoever registers it, and loses it", async () => {

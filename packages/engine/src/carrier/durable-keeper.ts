@@ -11,13 +11,13 @@
 //       first.
 
 import type { CarrierBus, CommandDurable } from "@toolplane/bus";
-import { type Backoff, backoff, isToolplaneError, showName, ToolplaneError } from "@toolplane/protocol";
-import { toolCommandSubscription, tryToolCommandSubscription } from "@toolplane/protocol/agents";
+import { type Backoff, backoff, isToolplaneError } from "@toolplane/protocol";
+import { tryToolCommandSubscription } from "@toolplane/protocol/agents";
 import { createAlarm } from "../bus/alarm.ts";
 import type { Ground } from "../ports/ground.ts";
 import type { Queryer } from "../sql/database.ts";
-import { bindPostpone, POSTPONE } from "../watchdog/watchdog.sql.ts";
-import { ATTACH, DETACH, QUEUED_CALLS, SERVED_TARGETS, type ServedRow } from "./durables.sql.ts";
+import { createAttachments } from "./attachments.ts";
+import { DETACH, SERVED_TARGETS, type ServedRow } from "./durables.sql.ts";
 import { PMO, planDurables, planLeftovers, type ServedTarget } from "./plan-durables.ts";
 
 export interface DurableKeeperOptions extends Pick<Ground, "doorbell" | "clock" | "log" | "faults"> {
@@ -47,7 +47,6 @@ const LOOK_AGAIN_MS = 15_000;
 const LEFTOVERS_EVERY_MS = 60_000;
 /** Services repeat every few minutes that they are there; a service that was stopped over night finds its durable. */
 const DETACH_AFTER_SECONDS = 24 * 60 * 60;
-const MOST_AT_ONCE = 10_000;
 const RETRY_MS: Backoff = { first: 200, longest: 5_000 };
 
 const fetchedOf = (rows: readonly ServedRow[]): ReadonlyMap<string, boolean> =>
@@ -140,13 +139,6 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
     }
   };
 
-  /** Due at once: the watchdog publishes the commands of these calls again. Further calls follow when they are due. */
-  const publishAgain = async (projectId: string, target: string): Promise<void> => {
-    const queued = await db.query<{ tool_call_id: string }>(QUEUED_CALLS, [projectId, target, MOST_AT_ONCE]);
-    const due = queued.map(({ tool_call_id: toolCallId }) => ({ projectId, toolCallId, seconds: 0 }));
-    if (due.length > 0) await db.query(POSTPONE, bindPostpone(due));
-  };
-
   const wake = (): void => {
     rung = true;
     alarm.wake();
@@ -154,27 +146,20 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
   const stopListening = doorbell.listen("registry", wake);
   const ended = loop();
 
+  const attachments = createAttachments({
+    db,
+    bus,
+    doorbell,
+    detachAfterSeconds,
+    attached(durable, fetches) {
+      if (known !== undefined) known = new Map([...known, [durable, fetches || known.get(durable) === true]]);
+    },
+  });
+
   return {
     isFetched: (durable) => (known === undefined ? undefined : known.get(durable) === true),
     count: () => known?.size ?? 0,
-    async attach({ projectId, target }, fetches = true) {
-      const { durable, pattern } = toolCommandSubscription(projectId, target);
-      const [attached] = await db.query<{ fresh: boolean }>(ATTACH, [projectId, target, fetches, detachAfterSeconds]);
-      if (attached === undefined)
-        throw new ToolplaneError("not_found", `there is no project ${showName(projectId)}`, {
-          detail: { project_id: projectId },
-        });
-      // Old commands there are published again below: a service would get them twice.
-      if (attached.fresh) await bus.purgeCommands(pattern.text);
-      // Asked each time, because the server may have lost it since.
-      await bus.ensureDurables([{ durable, pattern: pattern.text }]);
-      if (known !== undefined) known = new Map([...known, [durable, fetches || known.get(durable) === true]]);
-      if (attached.fresh) {
-        await publishAgain(projectId, target);
-        doorbell.ring("registry");
-      }
-      return durable;
-    },
+    attach: (served, fetches = true) => attachments.attach(served, fetches),
     refresh() {
       all = true;
       wake();

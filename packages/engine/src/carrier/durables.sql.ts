@@ -2,6 +2,7 @@
 // otherwise.
 
 import { QUEUE_LINES } from "../calls/lease.sql.ts";
+import { given, inputOf, type RowIn } from "../sql/columns.sql.ts";
 import type { Statement } from "../sql/database.ts";
 
 export interface ServedRow {
@@ -24,19 +25,50 @@ select project_id, target, bool_or(fetches) as fetches
  order by project_id, target`,
 };
 
-/** No row: the project does not exist. `fresh`: no service of the pair fetched of late. $3 whether this one does, $4 seconds until one that fetched is forgotten. */
+const pairs = inputOf({
+  projectId: given<string>("text"),
+  target: given<string>("text"),
+  fetches: given<boolean>("boolean"),
+});
+
+export interface AttachedRow {
+  readonly ord: number;
+  /** This one fetches, and no service of the pair did of late. */
+  readonly fresh: boolean;
+}
+
+/**
+ * Pairs that are served, each once. No row: the project does not exist. The last parameter: seconds until a service that fetched is forgotten. Rows
+ * are written in the order of their keys, because other processes attach at the same time.
+ */
 export const ATTACH: Statement = {
   name: "carrier.attach",
   text: `
-with known as materialized (select fetched_at from bus.attached_targets where project_id = $1 and target = $2),
+with wanted as materialized (
+  select i.ord, p.project_id, i.target, i.fetches
+    from ${pairs.from}
+    join resource.projects p on p.project_id = i.project_id
+),
+known as materialized (
+  select w.ord
+    from wanted w
+    join bus.attached_targets a on a.project_id = w.project_id and a.target = w.target
+   where a.fetched_at > now() - make_interval(secs => $${pairs.next}::double precision)
+),
 attached as (
   insert into bus.attached_targets as a (project_id, target, fetched_at)
-  select p.project_id, $2, case when $3::boolean then now() end from resource.projects p where p.project_id = $1
+  select project_id, target, case when fetches then now() end from wanted order by project_id, target
   on conflict (project_id, target) do update set attached_at = now(), fetched_at = coalesce(excluded.fetched_at, a.fetched_at)
-  returning 1)
-select $3::boolean and not exists (
-         select from known where fetched_at > now() - make_interval(secs => $4::double precision)) as fresh from attached`,
+)
+select w.ord::int as ord, w.fetches and k.ord is null as fresh
+  from wanted w
+  left join known k on k.ord = w.ord`,
 };
+
+export const bindAttach = (rows: readonly RowIn<typeof pairs>[], forgottenAfterSeconds: number): unknown[] => [
+  ...pairs.bind(rows),
+  forgottenAfterSeconds,
+];
 
 /** Calls of this pair that wait for a service, up to $3. Their commands may have been thrown away while no service fetched. */
 export const QUEUED_CALLS: Statement = {
