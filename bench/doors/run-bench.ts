@@ -1,5 +1,6 @@
 // The whole run: every contestant is opened once a round, warmed up, measured at every level and taken apart again, so no
-// idle neighbour polls beside it. Rounds are interleaved: a busy quarter of an hour hits all of them alike.
+// idle neighbour polls beside it. Rounds are interleaved: a busy quarter of an hour hits all of them alike. Every second round goes
+// backwards, so that no contestant always runs before another.
 
 import type { Findings } from "@toolplane/testkit";
 import type { Contestant, Role } from "./contestant.ts";
@@ -94,7 +95,7 @@ export const runBench = async (options: BenchOptions): Promise<BenchRun> => {
   const failed = new Set<Account>();
   for (let round = 1; round <= rounds; round++) {
     log(`round ${round} of ${rounds}`);
-    for (const account of accounts) {
+    for (const account of round % 2 === 0 ? accounts.toReversed() : accounts) {
       if (failed.has(account)) continue;
       try {
         await measureRound(account, options);

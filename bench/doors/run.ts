@@ -12,7 +12,7 @@ import { ourContestants } from "./ours.ts";
 import { peerContestants } from "./peers.ts";
 import { renderDocument } from "./report/document.ts";
 import { renderPicture } from "./report/picture.ts";
-import { checkRows, levelRows, overviewRows, ratioRows } from "./report/tables.ts";
+import { changeRows, checkRows, levelRows, overviewRows, ratioRows } from "./report/tables.ts";
 import { runBench } from "./run-bench.ts";
 
 const argv = process.argv.slice(2);
@@ -25,15 +25,15 @@ const wanted = ({ key }: { readonly key: string }): boolean =>
 if (options.install && peerContestants().some(wanted)) await installNeighbours(log);
 const baselines: Baseline[] = [];
 for (const commit of options.baselines) baselines.push(stack.use(await openBaseline(commit, log)));
-const all = [
-  ...ourContestants(),
-  ...baselines.flatMap((baseline) => ourContestants({ baseline })),
-  ...peerContestants(),
-];
+const trees = [ourContestants(), ...baselines.map((baseline) => ourContestants({ baseline }))];
+// Each way stands beside itself in the other commits: the machine's speed changes within minutes.
+const ways = ourContestants().flatMap((_, index) => trees.flatMap((tree) => tree[index] ?? []));
+const all = [...ways, ...peerContestants()];
 const run = await runBench({ ...options, contestants: all.filter(wanted), now: () => new Date(), log });
 
 for (const level of run.options.levels) log(`\n${formatTable(levelRows(run, level))}`);
-for (const rows of [checkRows(run), overviewRows(run), ratioRows(run)]) log(`\n${formatTable(rows)}`);
+for (const rows of [checkRows(run), overviewRows(run), ratioRows(run), changeRows(run)])
+  if (rows.length > 1) log(`\n${formatTable(rows)}`);
 for (const { name, reason } of run.missing) log(`not measured: ${name}: ${reason}`);
 
 if (options.out !== undefined) {

@@ -6,7 +6,7 @@ import { parseMachineTimes } from "../../bench/doors/machine.ts";
 import { parseOptions } from "../../bench/doors/options.ts";
 import { renderDocument } from "../../bench/doors/report/document.ts";
 import { renderPicture } from "../../bench/doors/report/picture.ts";
-import { figuresAt, planRatios } from "../../bench/doors/report/summary.ts";
+import { figuresAt, planChanges, planRatios } from "../../bench/doors/report/summary.ts";
 import { checkRows, levelRows } from "../../bench/doors/report/tables.ts";
 import type { BenchRun, Measured } from "../../bench/doors/run-bench.ts";
 import type { Window } from "../../bench/doors/window.ts";
@@ -79,6 +79,20 @@ test("a library is compared with libraries only", () => {
   expect(planRatios(runOf(library, PEER))).toEqual([]);
   const [ratio] = planRatios(runOf(library, { ...PEER, shape: "library" }));
   expect(ratio).toMatchObject({ perSecond: [2], against: "peers in one process" });
+});
+
+test("a commit is compared round by round, with the same way only", () => {
+  const then = { kind: "baseline", key: "http@abc", name: "then", windows: [windowOf(150), windowOf(100)] } as const;
+  const other = { ...then, key: "nats@abc", name: "another way" };
+  const now = { windows: [windowOf(300), windowOf(90), windowOf(500)] };
+  const [change, ...rest] = planChanges(runOf(now, then, other, PEER));
+  expect(rest).toEqual([]);
+  expect(change).toMatchObject({ name: "then" });
+  expect(change?.perSecond[0]).toBeCloseTo((2 + 0.9) / 2);
+  expect(change?.cpu).toEqual([1]);
+  expect(renderDocument(runOf(now, then), { command: "x", picture: "y" })).toContain(
+    "## This tree over earlier commits",
+  );
 });
 
 test("the checker's word is in the report, also when it is a bad one", () => {

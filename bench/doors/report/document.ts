@@ -1,7 +1,7 @@
 // The report as a document: what was measured, on what, with which settings, and what came out.
 
 import type { BenchRun } from "../run-bench.ts";
-import { checkRows, levelRows, overviewRows, type Rows, ratioRows, settingRows } from "./tables.ts";
+import { changeRows, checkRows, levelRows, overviewRows, type Rows, ratioRows, settingRows } from "./tables.ts";
 
 const table = (rows: Rows): string => {
   const [header = [], ...body] = rows;
@@ -41,6 +41,9 @@ const listFindings = ({ measured }: BenchRun): string =>
     )
     .join("\n");
 
+const CHANGES =
+  "Calls per second, and the processor time of a call in all processes: the median of the ratios within each round.";
+
 export interface DocumentOptions {
   /** As it was typed. */
   readonly command: string;
@@ -63,6 +66,7 @@ export const renderDocument = (run: BenchRun, { command, picture }: DocumentOpti
     table(overviewRows(run)),
     "## Ours over the best peer",
     table(ratioRows(run)),
+    ...(changeRows(run).length > 1 ? ["## This tree over earlier commits", CHANGES, table(changeRows(run))] : []),
     "## Each level",
     "What the columns say:",
     LEGEND,

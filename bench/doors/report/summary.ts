@@ -1,4 +1,4 @@
-// Windows to figures: the median of the rounds for every measure, and the ratios between contestants.
+// Windows to figures: the median of the rounds for every measure, and the ratios between contestants and between commits.
 
 import { median } from "../../engine/report.ts";
 import { ROLES, type Role, type StoreCounts } from "../contestant.ts";
@@ -115,3 +115,35 @@ export const planRatios = ({ measured, options: { levels } }: BenchRun): readonl
         ];
       }),
     );
+
+export interface Change {
+  readonly name: string;
+  /** By level; the median of the rounds' own ratios, because the speed of the machine changes between rounds. */
+  readonly perSecond: readonly (number | undefined)[];
+  readonly cpu: readonly (number | undefined)[];
+}
+
+const cpuOf = ({ cpu }: Window): number => ROLES.reduce((sum, role) => sum + cpu[role], 0);
+
+/** This tree over each baseline, way by way. */
+export const planChanges = ({ measured, options: { levels } }: BenchRun): readonly Change[] =>
+  measured.flatMap((then) => {
+    const [way] = then.contestant.key.split("@");
+    const now = measured.find(({ contestant }) => contestant.key === way);
+    if (then.contestant.kind !== "baseline" || now === undefined) return [];
+    const overRounds = (level: number, pick: (window: Window) => number): number | undefined => {
+      const [ours, theirs] = [now, then].map(({ windows }) => windows.filter(({ inFlight }) => inFlight === level));
+      const ratios = (ours ?? []).flatMap((window, round) => {
+        const other = theirs?.[round];
+        return other === undefined ? [] : [pick(window) / pick(other)];
+      });
+      return ratios.length === 0 ? undefined : median(ratios);
+    };
+    return [
+      {
+        name: then.contestant.name,
+        perSecond: levels.map((level) => overRounds(level, ({ perSecond }) => perSecond)),
+        cpu: levels.map((level) => overRounds(level, cpuOf)),
+      },
+    ];
+  });

@@ -3,7 +3,7 @@
 import { isSound } from "@toolplane/testkit";
 import { ROLES } from "../contestant.ts";
 import type { BenchRun, Measured } from "../run-bench.ts";
-import { figuresAt, planRatios } from "./summary.ts";
+import { figuresAt, planChanges, planRatios } from "./summary.ts";
 
 export type Rows = readonly (readonly string[])[];
 
@@ -64,9 +64,19 @@ export const levelRows = ({ measured }: BenchRun, level: number): Rows => [
   }),
 ];
 
+const times = (value: number | undefined): string => (value === undefined ? NONE : `${value.toFixed(2)}x`);
+
+/** This tree over each baseline: calls per second, and the processor time of a call. */
+export const changeRows = (run: BenchRun): Rows => {
+  const { levels } = run.options;
+  return [
+    ["this tree over", ...levels.map((level) => `${level} in flight`), ...levels.map((level) => `cpu at ${level}`)],
+    ...planChanges(run).map(({ name, perSecond, cpu }) => [name, ...perSecond.map(times), ...cpu.map(times)]),
+  ];
+};
+
 export const ratioRows = (run: BenchRun): Rows => {
   const { levels } = run.options;
-  const times = (value: number | undefined): string => (value === undefined ? NONE : `${value.toFixed(2)}x`);
   return [
     ["ours", "against the best of", ...levels.map((level) => `${level} in flight`), `p50 at ${levels[0] ?? 1}`],
     ...planRatios(run).map(({ ours, against, perSecond, rivals, p50 }) => [
