@@ -5,7 +5,7 @@ import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 import { IS_OF_TARGET, ms } from "./gates.sql.ts";
 import type { BreakerState } from "./plan-breaker.ts";
-import { lockGates } from "./return-tokens.sql.ts";
+import { lockGates, STANDS_SHORTLY } from "./return-tokens.sql.ts";
 
 const gates = inputOf({
   projectId: given<string>("text"),
@@ -51,7 +51,7 @@ const COLUMNS = `i.ord::int as ord, ${ms("g.window_at")} as window_at_ms, g.succ
 export const LOCK_BREAKERS: Statement = {
   name: "gates.lock-breakers",
   text: `
-select ${COLUMNS}
+select ${COLUMNS}, ${STANDS_SHORTLY}
   from ${gates.from}
   join state.gates g on g.project_id = any (array[i.project_id]) and g.gate = i.gate
  order by i.project_id, i.gate
@@ -129,7 +129,7 @@ const kept = setInput<KeptRow>([
 export const FORGET_LIMITS: Statement = {
   name: "gates.forget-limits",
   text: `
-with locked as materialized (select ${lockGates(`$${kept.next}::text`)}),
+with locked as materialized (select ${STANDS_SHORTLY}, ${lockGates(`$${kept.next}::text`)}),
 held as materialized (
   select g.project_id, g.gate, i.fill_seconds, i.breaker, i.rate
     from (select count(*) as projects from locked) l

@@ -9,13 +9,13 @@ import { setInput } from "../sql/input.sql.ts";
 import { type GateLimits, type GateState, TARGET_GATES } from "./gate.ts";
 import { LINGERS_UNTIL } from "./lingering-runs.sql.ts";
 import type { GateMark } from "./plan-passage.ts";
-import { lockGates } from "./return-tokens.sql.ts";
+import { lockGates, STANDS_SHORTLY } from "./return-tokens.sql.ts";
 
 /** $1 projects, sorted. */
 export const LOCK_PROJECTS: Statement = {
   name: "gates.lock-projects",
   text: `
-select ${lockGates("p.project_id")}
+select ${STANDS_SHORTLY}, ${lockGates("p.project_id")}
   from unnest($1::text[]) with ordinality as p (project_id, place)
  order by p.place`,
 };

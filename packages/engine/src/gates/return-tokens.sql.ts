@@ -6,6 +6,13 @@ export const lockGates = (project: string): string =>
   `pg_advisory_xact_lock(hashtextextended('toolplane gates ' || ${project}, 0))`;
 
 /**
+ * For transactions of several statements that hold this lock, or rows of gates. When their process stands still between two of these (it is paused,
+ * or cut off from the database), the server ends the transaction after two seconds instead of ten (database.ts): all claims wait for it meanwhile,
+ * also those of other projects that are in one statement with a claim of this project.
+ */
+export const STANDS_SHORTLY = "set_config('idle_in_transaction_session_timeout', '2s', true)";
+
+/**
  * Common tables for a statement whose table `ended` holds the calls that are given back. A bucket is never filled beyond its size. They take the lock
  * of the project, because a claim that has read the bucket would overwrite what is returned. When no call has a rate, nothing is locked.
  * A call that was leased before the tool was changed gives nothing back: the tool may have had no rate then.
