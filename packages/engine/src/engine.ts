@@ -229,7 +229,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     leaseSeconds,
     isFetched: (key) => carriage?.isFetched(key) === true,
   });
-  const { settlements, places } = calls;
+  const { settlements, retries, places } = calls;
   const delegation = createDelegation(ground);
   const turns = createTurns({
     ...ground,
@@ -264,6 +264,7 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const expire = createExpire({
     ...ground,
     settlements,
+    retries,
     policy: {
       maxAttempts: options.maxAttempts ?? MAX_ATTEMPTS,
       republishSeconds,

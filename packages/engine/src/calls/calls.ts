@@ -32,7 +32,7 @@ import { type CallFilter, createCallList } from "./list-calls.ts";
 import { type QueuePlace, readQueuePlace } from "./queue-place.ts";
 import { READ_PIN } from "./read.sql.ts";
 import { createReports, type PutResultCard, type ReportRequest } from "./reports.ts";
-import { createRetries } from "./retries.ts";
+import { createRetries, type Retries } from "./retries.ts";
 import { createRunnablePins } from "./runnable-pins.ts";
 import { createSeenServices, EVERY_PROJECT, type SeenService } from "./seen-services.ts";
 import { createServedVersions, EVERY_DEFINITION } from "./served-versions.ts";
@@ -90,6 +90,8 @@ export interface Calls {
   readonly watch: SettleWatch;
   /** For all parts that end calls without a report. */
   readonly settlements: Settlements;
+  /** For calls that run out of time. */
+  readonly retries: Retries;
   /** For the calls that steps make. */
   readonly places: CallPlaces;
   readonly gates: Gates;
@@ -273,6 +275,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     wait: watch.wait,
     watch,
     settlements,
+    retries,
     places,
     gates,
     stats: () => Object.fromEntries(Object.entries(coalescers).map(([name, coalescer]) => [name, coalescer.stats()])),

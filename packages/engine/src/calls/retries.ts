@@ -1,12 +1,14 @@
 // Tries failed attempts again, by the retry policies of their tools (plan-retry.ts). A retry waits as a row, not in the memory of a
 // worker: whatever dies meanwhile, the call is tried again.
+//   RT1. The policy in force counts, as with all limits of a tool: one that was changed or taken away meanwhile is not the one under which the call
+//        was made. Only for a tool that was deleted the call's own version is asked.
 
-import { resolveOptions } from "@toolplane/protocol";
+import { type RetryPolicy, resolveOptions } from "@toolplane/protocol";
 import type { Breakers } from "../gates/breakers.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
-import type { Database } from "../sql/database.ts";
+import type { Queryer } from "../sql/database.ts";
 import type { CallFacts } from "./call.ts";
 import { commandPayloadText } from "./plan-call.ts";
 import { planRetry } from "./plan-retry.ts";
@@ -19,14 +21,20 @@ export interface FailedAttempt {
   readonly given: GivenResult | undefined;
 }
 
+export interface PlannedRetry {
+  readonly facts: CallFacts;
+  readonly row: RetryRow;
+}
+
 export interface Retries {
-  /** When each attempt is tried again, in the order given; undefined: its result stands. */
-  retry(attempts: readonly FailedAttempt[]): Promise<readonly (Date | undefined)[]>;
+  /** What the policies say of each attempt; undefined: its result stands. How many attempts there were is not looked at. `on`: the transaction. */
+  plan(attempts: readonly FailedAttempt[], on?: Queryer): Promise<readonly (PlannedRetry | undefined)[]>;
+  /** Puts calls back into the queue, and gives when each is tried again. One that is missing has no attempt left, or its lease is over. */
+  retry(on: Queryer, planned: readonly PlannedRetry[]): Promise<ReadonlyMap<PlannedRetry, Date>>;
 }
 
 export interface RetriesDeps {
-  readonly db: Database;
-  readonly definitions: Pick<Definitions, "resolveVersion">;
+  readonly definitions: Pick<Definitions, "resolve" | "resolveVersions">;
   readonly doorbell: Doorbell;
   readonly observe: CallObserver;
   readonly republishSeconds: number | null;
@@ -40,50 +48,68 @@ const mayFail = ({ facts, leaseId, given }: FailedAttempt): boolean =>
   (given.status === "failed" || given.status === "timeout");
 
 export const createRetries = (deps: RetriesDeps): Retries => {
-  const rowOf = async ({ facts, leaseId, given }: FailedAttempt): Promise<RetryRow | undefined> => {
-    if (leaseId === null || given === undefined) return undefined;
-    const { projectId, toolCallId, toolName, toolVersion } = facts;
-    const definition = await deps.definitions.resolveVersion(projectId, toolName, toolVersion);
-    const policy = definition === undefined ? undefined : resolveOptions(definition.definition.options).retryPolicy;
-    const plan = planRetry(policy, facts, given);
-    if (plan === undefined) return undefined;
-    const payload = commandPayloadText(facts.callCardId, toolName, facts.afterExecution);
-    return { projectId, toolCallId, leaseId, ...plan, commandPayload: deps.republishSeconds === null ? null : payload };
+  const { definitions, doorbell, republishSeconds } = deps;
+
+  /** RT1. */
+  const policiesOf = async (
+    calls: readonly CallFacts[],
+    on?: Queryer,
+  ): Promise<readonly (RetryPolicy | undefined)[]> => {
+    const current = await definitions.resolve(calls, on);
+    const gone = calls.filter((_, index) => current[index] === undefined);
+    const versions = gone.map(({ toolVersion: version, ...call }) => ({ ...call, version }));
+    const made = gone.length === 0 ? [] : await definitions.resolveVersions(versions, on);
+    return calls.map((call, index) => {
+      const inForce = current[index] ?? made[gone.indexOf(call)];
+      return inForce === undefined ? undefined : resolveOptions(inForce.definition.options).retryPolicy;
+    });
+  };
+
+  const planOne = (attempt: FailedAttempt, policy: RetryPolicy | undefined): PlannedRetry | undefined => {
+    const { facts, leaseId, given } = attempt;
+    const plan = given && planRetry(policy, facts, given);
+    if (plan === undefined || leaseId === null) return undefined;
+    const { projectId, toolCallId, callCardId, toolName, afterExecution } = facts;
+    const commandPayload = republishSeconds === null ? null : commandPayloadText(callCardId, toolName, afterExecution);
+    return { facts, row: { projectId, toolCallId, leaseId, ...plan, commandPayload } };
+  };
+
+  const tell = async (retried: readonly PlannedRetry[], limited: readonly PlannedRetry[]): Promise<void> => {
+    for (const { facts } of retried) deps.observe({ ...facts, status: "queued" });
+    doorbell.ring("events", "here");
+    // The session of such a call is free now, or its slot.
+    doorbell.ring("sessions");
+    if (republishSeconds !== null) doorbell.ring("messages");
+    await deps.breakers.record(limited.map(({ facts, row }) => ({ ...facts, status: "failed", errorCode: row.code })));
   };
 
   return {
-    async retry(attempts) {
-      const at: (Date | undefined)[] = attempts.map(() => undefined);
-      if (!attempts.some(mayFail)) return at;
-      const planned: { readonly index: number; readonly row: RetryRow }[] = [];
-      for (const [index, attempt] of attempts.entries()) {
-        const row = mayFail(attempt) ? await rowOf(attempt) : undefined;
-        if (row !== undefined) planned.push({ index, row });
-      }
-      if (planned.length === 0) return at;
-      const rows = planned.map(({ row }) => row);
-      const retried = await deps.db.query<RetriedRow>(RETRY, bindRetries(rows, deps.republishSeconds));
-      for (const row of retried) {
-        const index = planned[row.ord - 1]?.index ?? -1;
-        at[index] = row.available_at;
-        const facts = attempts[index]?.facts;
-        if (facts !== undefined) deps.observe({ ...facts, status: "queued" });
-      }
-      if (retried.length === 0) return at;
-      deps.doorbell.ring("events", "here");
-      // The session of such a call is free now, or its slot.
-      deps.doorbell.ring("sessions");
-      if (deps.republishSeconds !== null) deps.doorbell.ring("messages");
-      await deps.breakers.record(
-        retried.flatMap(({ ord, gated }) => {
-          const one = planned[ord - 1];
-          const facts = one && attempts[one.index]?.facts;
-          return facts === undefined || !gated
-            ? []
-            : [{ ...facts, status: "failed", errorCode: one?.row.code ?? null }];
-        }),
+    async plan(attempts, on) {
+      const failed = attempts.filter(mayFail);
+      if (failed.length === 0) return attempts.map(() => undefined);
+      const policies = await policiesOf(
+        failed.map(({ facts }) => facts),
+        on,
       );
-      return at;
+      const plans = new Map(failed.map((attempt, index) => [attempt, planOne(attempt, policies[index])]));
+      return attempts.map((attempt) => plans.get(attempt));
+    },
+    async retry(on, planned) {
+      if (planned.length === 0) return new Map();
+      const rows = planned.map(({ row }) => row);
+      const done = (await on.query<RetriedRow>(RETRY, bindRetries(rows, republishSeconds))).flatMap((row) => {
+        const one = planned[row.ord - 1];
+        return one === undefined ? [] : [{ one, at: row.available_at, gated: row.gated }];
+      });
+      const limited = done.flatMap(({ one, gated }) => (gated ? [one] : []));
+      if (done.length > 0)
+        await on.afterCommit(() =>
+          tell(
+            done.map(({ one }) => one),
+            limited,
+          ),
+        );
+      return new Map(done.map(({ one, at }) => [one, at]));
     },
   };
 };

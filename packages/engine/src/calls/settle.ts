@@ -215,16 +215,21 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
 
   /** Failed attempts that the retry policies of their tools give another try. */
   const retryFailed = async (planned: readonly Planned[]): Promise<ReadonlyMap<Planned, Settled>> => {
-    const times = await deps.retries.retry(
+    const plans = await deps.retries.plan(
       planned.map(({ facts, row, request: { outcome } }) => ({
         facts,
         leaseId: row.leaseId,
         given: "given" in outcome ? outcome.given : undefined,
       })),
     );
+    const times = await deps.retries.retry(
+      db,
+      plans.filter((plan) => plan !== undefined),
+    );
     return new Map(
       planned.flatMap((item, index) => {
-        const retryAt = times[index];
+        const plan = plans[index];
+        const retryAt = plan && times.get(plan);
         return retryAt === undefined ? [] : [[item, { ...answerOf(item.row), status: "queued", retryAt }] as const];
       }),
     );

@@ -35,10 +35,19 @@ export interface ToolKey {
   readonly toolName: string;
 }
 
+export interface ToolVersion extends ToolKey {
+  readonly version: number;
+}
+
 export interface Definitions {
-  /** The current definition of each tool, in the order asked; undefined where there is none (or it was deleted). */
-  resolve(tools: readonly ToolKey[]): Promise<readonly (CompiledDefinition | undefined)[]>;
-  /** One version, even if the tool was changed or deleted since: a call keeps the version it was made under. */
+  /**
+   * The current definition of each tool, in the order asked; undefined where there is none (or it was deleted). `on`: the transaction of the caller,
+   * which must not wait for a second connection.
+   */
+  resolve(tools: readonly ToolKey[], on?: Queryer): Promise<readonly (CompiledDefinition | undefined)[]>;
+  /** Versions, even if their tools were changed or deleted since: a call keeps the version it was made under. */
+  resolveVersions(tools: readonly ToolVersion[], on?: Queryer): Promise<readonly (CompiledDefinition | undefined)[]>;
+  /** One of them. */
   resolveVersion(projectId: string, toolName: string, version: number): Promise<CompiledDefinition | undefined>;
   forget(projectId: string, toolName: string): void;
   close(): void;
@@ -103,9 +112,12 @@ export const createDefinitions = (options: DefinitionsOptions): Definitions => {
     return checked;
   };
 
-  const load = async (asks: readonly DefinitionAsk[]): Promise<ReadonlyMap<string, CompiledDefinition>> => {
+  const load = async (
+    asks: readonly DefinitionAsk[],
+    on: Queryer,
+  ): Promise<ReadonlyMap<string, CompiledDefinition>> => {
     const before = generation;
-    const rows = await db.query<DefinitionRow>(READ_DEFINITIONS, bindDefinitionAsks(asks));
+    const rows = await on.query<DefinitionRow>(READ_DEFINITIONS, bindDefinitionAsks(asks));
     const loaded = new Map<string, CompiledDefinition>();
     for (const row of rows) {
       const ask = asks[row.ord - 1];
@@ -120,7 +132,10 @@ export const createDefinitions = (options: DefinitionsOptions): Definitions => {
     return loaded;
   };
 
-  const resolveAll = async (asks: readonly DefinitionAsk[]): Promise<readonly (CompiledDefinition | undefined)[]> => {
+  const resolveAll = async (
+    asks: readonly DefinitionAsk[],
+    on: Queryer = db,
+  ): Promise<readonly (CompiledDefinition | undefined)[]> => {
     const found = new Map<string, CompiledDefinition>();
     const missing = new Map<string, DefinitionAsk>();
     for (const ask of asks) {
@@ -129,12 +144,21 @@ export const createDefinitions = (options: DefinitionsOptions): Definitions => {
       if (entry === undefined) missing.set(key, ask);
       else found.set(key, entry);
     }
-    const loaded = missing.size === 0 ? undefined : await load([...missing.values()]);
+    const loaded = missing.size === 0 ? undefined : await load([...missing.values()], on);
     return asks.map((ask) => found.get(keyOf(ask)) ?? loaded?.get(keyOf(ask)));
   };
 
   return {
-    resolve: (tools) => resolveAll(tools.map(({ projectId, toolName }) => ({ projectId, toolName, version: null }))),
+    resolve: (tools, on) =>
+      resolveAll(
+        tools.map(({ projectId, toolName }) => ({ projectId, toolName, version: null })),
+        on,
+      ),
+    resolveVersions: (tools, on) =>
+      resolveAll(
+        tools.map(({ projectId, toolName, version }) => ({ projectId, toolName, version })),
+        on,
+      ),
     async resolveVersion(projectId, toolName, version) {
       return (await resolveAll([{ projectId, toolName, version }]))[0];
     },

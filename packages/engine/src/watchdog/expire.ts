@@ -11,6 +11,7 @@ import { readCandidates } from "../calls/candidates.ts";
 import { commandPayloadText } from "../calls/plan-call.ts";
 import { engineFailure, type Settlement } from "../calls/plan-settlement.ts";
 import { type FactRow, factsOf } from "../calls/read.sql.ts";
+import type { PlannedRetry, Retries } from "../calls/retries.ts";
 import type { Settlements } from "../calls/settlements.ts";
 import type { CallObserver } from "../ports/call-observer.ts";
 import type { Ground } from "../ports/ground.ts";
@@ -52,6 +53,7 @@ interface DueRow extends FactRow {
 
 export interface ExpireDeps extends Pick<Ground, "db" | "doorbell" | "faults" | "ids" | "log"> {
   readonly settlements: Settlements;
+  readonly retries: Retries;
   readonly observe: CallObserver;
   readonly policy: ExpiryPolicy;
 }
@@ -82,9 +84,10 @@ interface Decided {
   readonly facts: ReturnType<typeof factsOf>;
   readonly expiry: Expiry;
   readonly settlement: Settlement | undefined;
+  readonly retry: PlannedRetry | undefined;
 }
 
-const dueOf = (row: DueRow): DueCall => ({
+const dueOf = (row: DueRow, mayTryAgain: boolean): DueCall => ({
   toolCallId: row.tool_call_id,
   toolName: row.tool_name,
   target: row.target,
@@ -104,6 +107,7 @@ const dueOf = (row: DueRow): DueCall => ({
   putOff: row.put_off,
   outOfQueue: row.out_of_queue,
   toolActive: row.tool_active,
+  mayTryAgain,
 });
 
 /** `watchedSeconds`: how long the caller has looked without a pause; for ever, if it does not say. */
@@ -112,18 +116,42 @@ export type Expire = (limit: number, watchedSeconds?: number) => Promise<Sweep>;
 export const createExpire = (deps: ExpireDeps): Expire => {
   const { faults, ids, policy } = deps;
 
+  /** Other attempts of calls that are out of time, by the policies of their tools. */
+  const planRetries = async (
+    tx: Queryer,
+    calls: readonly { readonly row: DueRow; readonly facts: Decided["facts"]; readonly expiry: Expiry }[],
+  ): Promise<readonly (PlannedRetry | undefined)[]> => {
+    const attempts = calls.map(({ row, facts, expiry }) => {
+      const isOutOfTime = row.status === "running" && expiry.act === "settle" && expiry.status === "timeout";
+      const given = isOutOfTime ? engineFailure(expiry.status, expiry.error, "watchdog") : undefined;
+      return { facts, leaseId: row.lease_id, given };
+    });
+    const plans = await deps.retries.plan(attempts, tx);
+    return plans.map((plan, index) =>
+      plan && (calls[index]?.row.attempts ?? 0) < plan.row.maxAttempts ? plan : undefined,
+    );
+  };
+
   const decide = async (tx: Queryer, rows: readonly DueRow[], watchedSeconds: number): Promise<Decided[]> => {
-    const calls = rows.map((row) => ({
+    const firm = rows.map((row) => ({
       row,
       facts: factsOf(row),
-      expiry: planExpiry(dueOf(row), policy, watchedSeconds),
+      expiry: planExpiry(dueOf(row, false), policy, watchedSeconds),
     }));
-    const ended = calls.filter(({ expiry, row }) => expiry.act === "settle" || row.lease_over);
+    const retries = await planRetries(tx, firm);
+    const calls = firm.map(({ row, facts, expiry }, index) => {
+      const retry = retries[index];
+      if (retry === undefined) return { row, facts, expiry, retry };
+      return { row, facts, expiry: planExpiry(dueOf(row, true), policy, watchedSeconds), retry };
+    });
+    const ended = calls.filter(
+      ({ expiry, row }) => expiry.act === "settle" || expiry.act === "retry" || row.lease_over,
+    );
     const candidates = await readCandidates(
       tx,
       ended.map(({ facts }) => facts),
     );
-    return calls.map(({ row, facts, expiry }) => {
+    return calls.map(({ row, facts, expiry, retry }) => {
       const written = candidates.get(callKey(facts));
       const base = { facts, mode: "expire" as const, leaseId: row.lease_id };
       if (written !== undefined)
@@ -132,8 +160,9 @@ export const createExpire = (deps: ExpireDeps): Expire => {
           facts,
           expiry,
           settlement: { ...base, actorId: facts.actorId, messageType: "tool_result", outcome: { written } },
+          retry: undefined,
         };
-      if (expiry.act !== "settle") return { row, facts, expiry, settlement: undefined };
+      if (expiry.act !== "settle") return { row, facts, expiry, settlement: undefined, retry };
       const given = engineFailure(expiry.status, expiry.error, "watchdog");
       const messageType = expiry.status === "timeout" ? "timeout" : "tool_result";
       return {
@@ -141,6 +170,7 @@ export const createExpire = (deps: ExpireDeps): Expire => {
         facts,
         expiry,
         settlement: { ...base, actorId: WATCHDOG, messageType, outcome: { given }, dead: expiry.bury },
+        retry: undefined,
       };
     });
   };
@@ -185,13 +215,16 @@ export const createExpire = (deps: ExpireDeps): Expire => {
         ? []
         : [{ projectId: facts.projectId, toolCallId: facts.toolCallId, seconds: expiry.seconds }],
     );
+    const retries = rest.flatMap(({ expiry, retry }) => (expiry.act === "retry" && retry !== undefined ? [retry] : []));
     const letters = settling.flatMap(buryOf);
     const planned = settling.map(({ settlement }) => deps.settlements.plan(settlement as Settlement));
     await deps.settlements.within(tx, planned);
     if (requeues.length > 0) await tx.query(REQUEUE, bindRequeue(requeues));
+    await deps.retries.retry(tx, retries);
     if (postpones.length > 0) await tx.query(POSTPONE, bindPostpone(postpones));
     if (letters.length > 0) await tx.query(BURY, bindDeadLetters(letters));
-    return { looked: decided.length, settled: planned.length, requeued: requeues.length, buried: letters.length };
+    const requeued = requeues.length + retries.length;
+    return { looked: decided.length, settled: planned.length, requeued, buried: letters.length };
   };
 
   /** What a person must look at is in the log: a call without a known outcome, one that was given up, a service that was lost. */

@@ -21,6 +21,7 @@ const due = (more: Partial<DueCall>): DueCall => ({
   putOff: false,
   outOfQueue: false,
   toolActive: true,
+  mayTryAgain: false,
   ...more,
 });
 
@@ -46,6 +47,21 @@ describe("[ENG-expiry-table] what becomes of a due call", () => {
       "run deadline, safe",
       due({ ...running, retrySafe: true, runOver: true, leaseOver: true }),
       { act: "settle", status: "timeout", error: { code: "tool_timeout" } },
+    ],
+    [
+      "run deadline, policy, the service has its lease",
+      due({ ...running, retrySafe: true, runOver: true, mayTryAgain: true, ageSeconds: 31 }),
+      { act: "postpone" },
+    ],
+    [
+      "run deadline, policy, the service only beats",
+      due({ ...running, retrySafe: true, runOver: true, mayTryAgain: true, ageSeconds: 41 }),
+      { act: "retry" },
+    ],
+    [
+      "run deadline, policy, lease over",
+      due({ ...running, retrySafe: true, runOver: true, leaseOver: true, mayTryAgain: true }),
+      { act: "retry" },
     ],
     [
       "lease, unsafe",

@@ -12,6 +12,7 @@
 // | queued, for later | -               | -          | its time has come: into the lane of its agent                      |
 // | queued (plain)    | -               | -          | its command is published once, never again                         |
 // | running           | run deadline    | -          | timeout, tool_timeout                                              |
+// | running           | run deadline    | policy     | tried again by its retry policy, when its service has spoken or lost its lease |
 // | running           | lease           | retry safe | offered again with backoff; after the last loss a dead letter      |
 // | running           | lease           | not safe   | failed, outcome_unknown; a dead letter: a person must look         |
 //
@@ -48,6 +49,8 @@ export interface DueCall {
   /** The tool was paused when the call was offered, so the call waits outside the queue. */
   readonly outOfQueue: boolean;
   readonly toolActive: boolean;
+  /** The retry policy of the tool gives a call that is out of time another attempt. */
+  readonly mayTryAgain: boolean;
 }
 
 export interface ExpiryPolicy {
@@ -67,6 +70,7 @@ export type Expiry =
       readonly recheckSeconds: number | null;
       readonly publish: boolean;
     }
+  | { readonly act: "retry" }
   | { readonly act: "postpone"; readonly seconds: number };
 
 /**
@@ -116,7 +120,12 @@ const expireQueued = (call: DueCall, policy: ExpiryPolicy): Expiry => {
 };
 
 const expireRunning = (call: DueCall, policy: ExpiryPolicy): Expiry => {
-  if (call.runOver && !call.lapsesFirst) return timedOut(call);
+  if (call.runOver && !call.lapsesFirst) {
+    if (!call.mayTryAgain) return timedOut(call);
+    // Its service may be about to report the same, and its tool may not have stopped. A service that only beats is not waited for.
+    const isWaitedFor = !call.leaseOver && call.ageSeconds < call.timeoutSeconds + policy.graceSeconds;
+    return isWaitedFor ? { act: "postpone", seconds: 1 } : { act: "retry" };
+  }
   if (!call.leaseOver) return { act: "postpone", seconds: 1 };
   // Not in the message: a model reads it as the plane's own words, and the name is the service's choice.
   const holder = call.leaseHolder ?? "unknown";

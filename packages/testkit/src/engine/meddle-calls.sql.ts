@@ -64,7 +64,7 @@ update state.live_calls set lease_expires_at = now() - interval '1 second', due_
   passForRunning: `
 update state.live_calls
    set lease_expires_at = lease_expires_at - make_interval(secs => $1::float8), run_deadline = run_deadline - make_interval(secs => $1::float8),
-       due_at = due_at - make_interval(secs => $1::float8)
+       due_at = due_at - make_interval(secs => $1::float8), started_at = started_at - make_interval(secs => $1::float8)
  where status = 'running'`,
   loseResultCards: "delete from cards.cards where type = 'tool.result'",
   markSent: "update state.live_calls set publishes = 1 where tool_call_id = $1",
