@@ -1,8 +1,8 @@
 // Attachments: services on a carrier say which pairs of project and target they serve, and each pair has its durable from then on.
-//   AT1. Services that attach at the same time share statements (coalescer). A flood of one service would otherwise hold every connection to
+//   AH1. Services that attach at the same time share statements (coalescer). A flood of one service would otherwise hold every connection to
 //        the database, each waiting for the lock of the same row.
-//   AT2. The bus is asked for the durable each time, because the server may have lost it since.
-//   AT3. When a pair has services that fetch for the first time, or again, its old commands on the bus are thrown away before the commands of
+//   AH2. The bus is asked for the durable each time, because the server may have lost it since.
+//   AH3. When a pair has services that fetch for the first time, or again, its old commands on the bus are thrown away before the commands of
 //        its waiting calls are published again: a service would get them twice.
 
 import type { CarrierBus } from "@toolplane/bus";
