@@ -125,7 +125,7 @@ export const createBatches = (deps: BatchesDeps): Batches => {
       await advance(key);
       return true;
     } catch (thrown) {
-      const error = isToolplaneError(thrown) ? thrown : understandError(thrown);
+      const error = understandError(thrown);
       log.error("a batch could not be moved on; trying again", { ...key, code: error.code, reason: error.message });
       return false;
     }
