@@ -8,6 +8,7 @@
 //   GT5. A service that has a command from a bus asks for that call by its id and does not wait here. When only time opens the gate, it is told
 //        when to ask again (`askAgainIn`). Each token is promised to one call, so that not all calls come at once.
 
+import { type CallKey, callKey } from "../calls/call.ts";
 import type { ClaimRow, LeaseRow } from "../calls/lease.sql.ts";
 import type { LeasedRow } from "../calls/take-calls.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -78,9 +79,9 @@ export interface Gates {
   /** Sends the commands of calls for services that never lease, as far as their gates let them pass. Resolves to how many were sent. */
   send(places: readonly TargetKey[]): Promise<number>;
   /** Milliseconds after which the service may ask again for a call that it did not get; undefined when this process does not know. */
-  askAgainIn(key: { readonly projectId: string; readonly toolCallId: string }): number | undefined;
+  askAgainIn(key: CallKey): number | undefined;
   /** What holds this call back; undefined when it waits at no gate, or the gate has room. */
-  explain(key: { readonly projectId: string; readonly toolCallId: string }): Promise<HeldBack | undefined>;
+  explain(key: CallKey): Promise<HeldBack | undefined>;
   /** Milliseconds until a limited call of the target may pass; undefined when this process does not know. */
   wakeIn(key: { readonly projectId?: string | undefined; readonly target: string }): number | undefined;
 }
@@ -102,9 +103,6 @@ const MOST_SENT = 256;
 type Waiter = Pick<ClaimRow, "projectId" | "target" | "max" | "pins"> & Partial<Pick<ClaimRow, "safeOnly">>;
 
 const tokenMsOf = ({ limits }: GateRow): number => (limits?.rate === undefined ? 0 : tokenMs(limits.rate));
-
-const callKey = ({ projectId, toolCallId }: { readonly projectId: string; readonly toolCallId: string }): string =>
-  `${projectId} ${toolCallId}`;
 
 const keyOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
 
