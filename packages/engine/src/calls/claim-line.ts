@@ -10,7 +10,7 @@ import { type Clock, createWaker } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import { createRecent } from "../recent/recent.ts";
 import type { TargetKey } from "../sessions/session-targets.ts";
-import type { ClaimRequest, LineRequest } from "./claims.ts";
+import { type ClaimRequest, type LineRequest, MAX_CLAIM } from "./claims.ts";
 import type { Handover, Standing } from "./handover.ts";
 import type { LeasedCall } from "./take-calls.ts";
 
@@ -38,7 +38,6 @@ export interface ClaimLine {
 
 // A ring may be lost (I13), and a delayed call becomes due without a ring: the first in line reads this often by itself.
 const LOOK_AGAIN_MS = 1_000;
-const MAX_CLAIM = 256;
 
 /** More targets than one process serves. */
 const MAX_REMEMBERED = 1_024;

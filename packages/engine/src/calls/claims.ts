@@ -59,8 +59,8 @@ export interface ClaimDeps extends TakeCalls {
   readonly leaseSeconds: number;
 }
 
-/** As many as a service claims at once. */
-const MAX_CLAIM = 256;
+/** How many calls one claim takes. */
+export const MAX_CLAIM = 256;
 /** More targets than one process serves. */
 const MAX_TARGETS = 1_024;
 
