@@ -13,7 +13,7 @@ import type { ClaimRow, LeaseRow } from "../calls/lease.sql.ts";
 import type { LeasedRow } from "../calls/take-calls.ts";
 import type { Clock } from "../ports/clock.ts";
 import { createRecent } from "../recent/recent.ts";
-import type { TargetKey } from "../sessions/session-targets.ts";
+import { type TargetKey, targetKey } from "../sessions/session-targets.ts";
 import type { Database, Queryer } from "../sql/database.ts";
 import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE, targetOfGate } from "./gate.ts";
 import {
@@ -104,8 +104,6 @@ type Waiter = Pick<ClaimRow, "projectId" | "target" | "max" | "pins"> & Partial<
 
 const tokenMsOf = ({ limits }: GateRow): number => (limits?.rate === undefined ? 0 : tokenMs(limits.rate));
 
-const keyOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
-
 const waitingOf = (row: WaitingCallRow): WaitingCall => ({
   ord: row.ord,
   gate: row.gate,
@@ -167,9 +165,9 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
         const { room, nextMs } = roomOf(row);
         return room === 0 && nextMs !== undefined ? [nextMs] : [];
       });
-      if (times.length === 0) wakeAt.delete(keyOf(key));
+      if (times.length === 0) wakeAt.delete(targetKey(key));
       // A timer that fires a moment too early would find the gate closed.
-      else wakeAt.set(keyOf(key), { key, at: clock.now() + Math.ceil(Math.min(...times)) + 1 });
+      else wakeAt.set(targetKey(key), { key, at: clock.now() + Math.ceil(Math.min(...times)) + 1 });
     }
   };
 
@@ -252,8 +250,8 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
   };
 
   return {
-    learn: (key) => known.set(keyOf(key), key),
-    knows: (key) => known.get(keyOf(key)) !== undefined,
+    learn: (key) => known.set(targetKey(key), key),
+    knows: (key) => known.get(targetKey(key)) !== undefined,
     claim: (rows) => passWaiting(rows, false, (tx) => leasing(tx, rows)),
     async send(places) {
       const rows = places.map((place) => ({ ...place, max: MOST_SENT, pins: "*" }));
