@@ -65,6 +65,7 @@ export type { Profiles } from "./registry/profiles.ts";
 export type { RegisteredProject } from "./registry/projects.ts";
 export type { ToolName } from "./registry/tool-outlines.ts";
 export type { PendingVersion, RegisteredTool } from "./registry/tool-view.ts";
+export { noTool } from "./registry/tools.ts";
 export type { RetentionPolicy } from "./retention/retention.ts";
 export type { TargetKey } from "./sessions/session-targets.ts";
 export type { Queryer } from "./sql/database.ts";
