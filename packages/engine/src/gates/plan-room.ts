@@ -65,6 +65,10 @@ const slotRoom = ({ limits: { concurrency }, running, lingersUntilMs, nowMs }: G
   return { room: Math.max(concurrency - running, 0), blockedBy: "concurrency", nextMs };
 };
 
+/** The wait that may be told. Of a slot none: a heartbeat moves the end of the lease that holds it, and its run may end long before. */
+export const tellableMs = ({ room, blockedBy, nextMs }: GateRoom): number | undefined =>
+  room > 0 || blockedBy === "concurrency" ? undefined : nextMs;
+
 const rateRoom = ({ limits: { rate }, fullAtMs, nowMs }: GateState): GateRoom => {
   if (rate === undefined) return OPEN_ROOM;
   const { tokens, nextMs } = planTokens(rate, fullAtMs, nowMs);
