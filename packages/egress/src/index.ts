@@ -1,4 +1,4 @@
 // @toolplane/egress: requests to other machines, held to a policy.
 
 export { createEgress, type Egress } from "./request/egress.ts";
-export { readHeaders } from "./request/read-request.ts";
+export { REFUSED_METHODS, readHeaders } from "./request/read-request.ts";

@@ -23,7 +23,6 @@ import { type CardStore, createCardStore } from "./cards/card-store.ts";
 import { type Carried, createCarriage } from "./carrier/carriage.ts";
 import { type Carrier, REPUBLISH_SECONDS } from "./carrier/carrier.ts";
 import { consumeWakeups } from "./carrier/consume-wakeups.ts";
-import type { ServedTarget } from "./carrier/plan-durables.ts";
 import { setCarrier } from "./carrier/take-over.ts";
 import { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
 import { createDelegation, type Delegation } from "./delegation/delegation.ts";
@@ -49,6 +48,7 @@ import { createProjects, type Projects } from "./registry/projects.ts";
 import { createSchemaChecks, type SchemaChecks } from "./registry/schema-checks.ts";
 import { type CheckTool, createTools, type Tools } from "./registry/tools.ts";
 import { createRetention, type Forgotten, type RetentionPolicy } from "./retention/retention.ts";
+import type { TargetKey } from "./sessions/session-targets.ts";
 import { createDatabase, type Database, DEFAULT_CONNECTIONS } from "./sql/database.ts";
 import { migrate } from "./sql/migrate.ts";
 import { createPlaneDepths, type PlaneDepths } from "./stats/plane-depths.ts";
@@ -153,7 +153,7 @@ export interface Engine {
   /** Registers a worker for the agents of some pools, which is told when there is work; resolves when rings are heard. */
   serveAgents(server: PoolServer): Promise<ServingAgents>;
   /** A service takes the commands of this pair from the bus beside the database; resolves to the durable's name. */
-  attach(served: ServedTarget, fetches?: boolean): Promise<string>;
+  attach(served: TargetKey, fetches?: boolean): Promise<string>;
   /** One bounded sweep over the calls that are due; the watchdog does it by itself. */
   expire(limit?: number): Promise<Sweep>;
   /** The same for turns: three bounded sweeps. */

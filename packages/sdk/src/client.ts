@@ -18,6 +18,14 @@ export {
   type WaitOptions,
 } from "./client/plane.ts";
 export type { AiTool, AnthropicTool, ListedTool, OpenAiTool, ToolList } from "./client/tool-list.ts";
-export type { RunningTurn, RunOptions, TurnBudget, TurnEvent } from "./client/turn.ts";
-export { type Body, type CallAsk, jsonOf, type RawEvent, type TurnAsk, type Way } from "./client/way.ts";
+export type { RunningTurn, RunOptions, TurnEvent } from "./client/turn.ts";
+export {
+  type Body,
+  type CallAsk,
+  jsonOf,
+  type RawEvent,
+  type TurnAsk,
+  type TurnBudget,
+  type Way,
+} from "./client/way.ts";
 export { createHttpPool, type HttpPool, type PoolAnswer, type PoolRequest, type SendRequest } from "./http/pool.ts";

@@ -98,7 +98,8 @@ const shortenResult = (card: Card): Card => {
   return short;
 };
 
-const isResult = ({ content, tool_call_id: callId, tool_calls: calls }: Card): boolean =>
+/** A result that belongs to a call. */
+export const isResult = ({ content, tool_call_id: callId, tool_calls: calls }: Card): boolean =>
   content.__type__ === "ToolResultContent" && callId !== null && (calls === null || calls.length === 0);
 
 const shorten = (card: Card): Card => {

@@ -8,6 +8,7 @@ import { CARD_TYPES, type Card, isTrustedActor } from "@toolplane/protocol";
 import { type ModelMessage, projectCards, type ResultField } from "@toolplane/protocol/agents";
 import { isToolName } from "@toolplane/protocol/registry";
 import { type BudgetItem, fitBudget } from "./fit-budget.ts";
+import { isResult } from "./long-cards.ts";
 import { type ContextCards, orderContext } from "./order-context.ts";
 import { type PairedCall, type Pairing, pairResults } from "./pair-results.ts";
 import { READ_CARD } from "./read-card-name.ts";
@@ -131,9 +132,6 @@ const strayItem = (card: Card, setting: Setting): BudgetItem => {
     shorten: () => message(setting.limits.shortResultChars),
   };
 };
-
-const isResult = ({ content, tool_call_id: callId, tool_calls: calls }: Card): boolean =>
-  content.__type__ === "ToolResultContent" && callId !== null && (calls === null || calls.length === 0);
 
 const itemsOf = (card: Card, { calls, taken }: Pairing, setting: Setting): readonly BudgetItem[] => {
   if (taken.has(card.card_id) || card.type === CARD_TYPES.taskResultFields) return [];

@@ -55,7 +55,10 @@ export interface Seat {
 interface Meanwhile {
   /** A bell rang: the agent is scanned once more. */
   again: boolean;
-  /** A bell rang for work. The scan may have read too early to see it, and the end of held work may have made the next. */
+  /**
+   * A bell rang for work: the agent is scanned again when there is room. The scan under way may have read before that work was stored, and the
+   * work that is held may be the work before it.
+   */
   more: boolean;
 }
 

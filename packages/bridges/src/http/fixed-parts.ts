@@ -1,6 +1,6 @@
 // The parts of a request that a definition fixes, checked when it is registered and again when it runs: its method and its headers.
 
-import { readHeaders } from "@toolplane/egress";
+import { REFUSED_METHODS, readHeaders } from "@toolplane/egress";
 import { isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 
 /** The key of the options that hold them. */
@@ -10,7 +10,6 @@ const refuse = (key: string, why: string): ToolplaneError =>
   new ToolplaneError("bad_request", `options.${key} ${why}`, { detail: { path: `$.options.${key}` } });
 
 const METHOD = /^[A-Z]{1,32}$/u;
-const REFUSED_METHODS: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"]);
 
 export const readMethod = (given: string, key: PartsKey): string => {
   const method = given.toUpperCase();

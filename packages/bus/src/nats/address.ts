@@ -12,7 +12,7 @@ export interface NatsAddress {
   readonly user?: string;
   readonly password?: string;
   readonly token?: string;
-  /** `tls://`: only an encrypted connection will do. */
+  /** `tls://`: a connection that is not encrypted is refused. */
   readonly tls: boolean;
 }
 

@@ -53,7 +53,8 @@ export const confirmSubscribed = async (wire: Wire, pattern: string, refused: ()
       throw connectionLost();
     });
   const answered = await inTime(systemClock, CONFIRM_MS, whileConnected(wire, flush));
-  if (answered === LATE) throw unavailable("NATS did not answer in time", "timeout");
+  if (answered === LATE)
+    throw unavailable(`NATS did not confirm within ${CONFIRM_MS / 1_000} s that it delivers ${pattern}`, "timeout");
   if (refused())
     throw new ToolplaneError(
       "auth_failed",

@@ -32,7 +32,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 const OWN_PREFIX = "proxy-";
-const REFUSED_METHODS: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"]);
+export const REFUSED_METHODS: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"]);
 const MAX_SHOWN = 64;
 
 /** Throws `bad_request` for a header that cannot be sent. */

@@ -30,7 +30,7 @@ export interface BatchSweep {
 export interface Batches {
   /** Stores a batch and takes over its call, in the caller's transaction; call `advance` after the commit. */
   open(batch: NewBatch, tx: Queryer): Promise<void>;
-  /** Does what can be done for a batch now; resolves when nothing is left to do at once. */
+  /** Moves a batch on as far as it can go now; resolves when it has ended or has to wait. */
   advance(key: BatchKey): Promise<void>;
   /** A turn has ended: if it is a child of a batch, that batch is moved on. */
   turnEnded(projectId: string, agentTurnId: string): Promise<void>;
@@ -125,7 +125,7 @@ export const createBatches = (deps: BatchesDeps): Batches => {
       await advance(key);
       return true;
     } catch (thrown) {
-      const error = isToolplaneError(thrown) ? thrown : understandError(thrown);
+      const error = understandError(thrown);
       log.error("a batch could not be moved on; trying again", { ...key, code: error.code, reason: error.message });
       return false;
     }

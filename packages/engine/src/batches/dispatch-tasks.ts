@@ -1,7 +1,7 @@
 // Gives the tasks of a batch to their agents, several at once. The child's turn and the task's record of it are one commit
 // (BT2); a refusal is stored, and the next attempt waits longer.
 
-import { HEADERS, isToolplaneError, type JsonObject, understandError } from "@toolplane/protocol";
+import { HEADERS, type JsonObject, understandError } from "@toolplane/protocol";
 import { createParentPointerCard } from "@toolplane/protocol/agents";
 import type { Delegation } from "../delegation/delegation.ts";
 import type { Ground } from "../ports/ground.ts";
@@ -82,7 +82,7 @@ export const createDispatchTasks = (deps: DispatchTasksDeps) => {
   };
 
   const refuse = async (key: BatchKey, claimed: ClaimedTaskRow, thrown: unknown): Promise<void> => {
-    const error = isToolplaneError(thrown) ? thrown : understandError(thrown);
+    const error = understandError(thrown);
     const { task_index: taskIndex, attempts } = claimed;
     const plan = planDispatchFailure(error, attempts + 1);
     deps.log.warn("a task of a batch could not be given to its agent", {

@@ -21,7 +21,7 @@ import { type Canceled, type CancelRequest, createCancel } from "./cancel.ts";
 import { type CanceledPage, type CancelWaiting, createCancelWaiting } from "./cancel-waiting.ts";
 import { type ClaimAcrossRequest, createClaimAcross } from "./claim-across.ts";
 import { type ClaimLine, createClaimLine } from "./claim-line.ts";
-import type { ClaimRequest } from "./claims.ts";
+import { type ClaimRequest, MAX_CLAIM } from "./claims.ts";
 import { createDispatch, type DispatchDeps } from "./dispatch.ts";
 import { createSayDropped } from "./dropped-arguments.ts";
 import { createHandover } from "./handover.ts";
@@ -109,8 +109,6 @@ export interface CallsDeps extends DispatchDeps, Omit<SettlementsDeps, "facts" |
   /** Whether services fetch the commands of this target from a bus beside the database. */
   readonly isFetched: (key: TargetKey) => boolean;
 }
-
-const MAX_CLAIM = 256;
 
 const checkClaim = (request: ClaimAcrossRequest): void => {
   if (!Number.isInteger(request.max) || request.max < 1 || request.max > MAX_CLAIM)

@@ -9,8 +9,8 @@
 import { type Clock, createWaker } from "../ports/clock.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
 import { createRecent } from "../recent/recent.ts";
-import type { TargetKey } from "../sessions/session-targets.ts";
-import type { ClaimRequest, LineRequest } from "./claims.ts";
+import { type TargetKey, targetKey } from "../sessions/session-targets.ts";
+import { type ClaimRequest, type LineRequest, MAX_CLAIM } from "./claims.ts";
 import type { Handover, Standing } from "./handover.ts";
 import type { LeasedCall } from "./take-calls.ts";
 
@@ -38,7 +38,6 @@ export interface ClaimLine {
 
 // A ring may be lost (I13), and a delayed call becomes due without a ring: the first in line reads this often by itself.
 const LOOK_AGAIN_MS = 1_000;
-const MAX_CLAIM = 256;
 
 /** More targets than one process serves. */
 const MAX_REMEMBERED = 1_024;
@@ -56,9 +55,8 @@ interface EmptyLook {
   readonly rings: number;
 }
 
-const targetOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
 const lineOf = (request: ClaimRequest): string =>
-  `${targetOf(request)} ${request.unwatched === true ? "safe" : ""} ${request.definitions?.join(",") ?? ""}`;
+  `${targetKey(request)} ${request.unwatched === true ? "safe" : ""} ${request.definitions?.join(",") ?? ""}`;
 
 export const createClaimLine = (deps: ClaimLineDeps): ClaimLine => {
   const { claim, doorbell, clock, handover, wakeIn } = deps;
@@ -77,7 +75,7 @@ export const createClaimLine = (deps: ClaimLineDeps): ClaimLine => {
   const stopListening = [doorbell.listen("queued", wakeAll), doorbell.listen("sessions", wakeAll)];
 
   const join = (request: ClaimRequest, place: Place): Place[] => {
-    const [key, target] = [lineOf(request), targetOf(request)];
+    const [key, target] = [lineOf(request), targetKey(request)];
     const line = lines.get(key) ?? [];
     lines.set(key, line);
     line.push(place);
@@ -97,14 +95,14 @@ export const createClaimLine = (deps: ClaimLineDeps): ClaimLine => {
       return;
     }
     lines.delete(key);
-    const others = ofTarget.get(targetOf(request));
+    const others = ofTarget.get(targetKey(request));
     others?.delete(key);
-    if (others?.size === 0) ofTarget.delete(targetOf(request));
+    if (others?.size === 0) ofTarget.delete(targetKey(request));
   };
 
   /** How long the first in line may still rest before it reads: nothing was in the queue a moment ago. */
   const restLeft = (request: ClaimRequest): number => {
-    const look = emptied.get(targetOf(request))?.get(lineOf(request));
+    const look = emptied.get(targetKey(request))?.get(lineOf(request));
     if (look === undefined || look.rings !== rings) return 0;
     const age = clock.now() - look.at;
     // When the clock was set back, the age of the look is unknown.
@@ -113,7 +111,7 @@ export const createClaimLine = (deps: ClaimLineDeps): ClaimLine => {
 
   const look = async (request: ClaimRequest): Promise<readonly LeasedCall[]> => {
     const began = { at: clock.now(), rings };
-    const [key, target] = [lineOf(request), targetOf(request)];
+    const [key, target] = [lineOf(request), targetKey(request)];
     const empty = emptied.get(target) ?? new Map<string, EmptyLook>();
     emptied.set(target, empty);
     // Lists of definitions change with every rollout, and old ones are of no use.
@@ -196,8 +194,8 @@ export const createClaimLine = (deps: ClaimLineDeps): ClaimLine => {
       return waitMs <= 0 && alone ? claim(request) : standInLine(request, waitMs, signal);
     },
     offer(key) {
-      emptied.delete(targetOf(key));
-      for (const line of ofTarget.get(targetOf(key)) ?? []) wakeFirst(line);
+      emptied.delete(targetKey(key));
+      for (const line of ofTarget.get(targetKey(key)) ?? []) wakeFirst(line);
     },
     left: async () => void (await Promise.all(leaving)),
     waiting: () => [...lines.values()].reduce((sum, line) => sum + line.length, 0),

@@ -13,7 +13,7 @@ import type { Gates } from "../gates/gates.ts";
 import type { Ids } from "../ports/ids.ts";
 import { createRecent } from "../recent/recent.ts";
 import { CLAIM_WITH_SESSIONS } from "../sessions/claim-sessions.sql.ts";
-import type { SessionTargets } from "../sessions/session-targets.ts";
+import { type SessionTargets, targetKey } from "../sessions/session-targets.ts";
 import type { Database, Statement } from "../sql/database.ts";
 import { firstLease, type Standing } from "./handover.ts";
 import {
@@ -59,8 +59,8 @@ export interface ClaimDeps extends TakeCalls {
   readonly leaseSeconds: number;
 }
 
-/** As many as a service claims at once. */
-const MAX_CLAIM = 256;
+/** How many calls one claim takes. */
+export const MAX_CLAIM = 256;
 /** More targets than one process serves. */
 const MAX_TARGETS = 1_024;
 
@@ -71,8 +71,6 @@ const noneSafe = ({ target }: ClaimRequest): ToolplaneError =>
     "bad_request",
     `calls of ${showName(target)} wait that may not run twice: fetch their commands from the target's durable and ask for each with lease`,
   );
-
-const targetOf = ({ projectId, target }: ClaimRequest): string => `${projectId}/${target}`;
 
 /** On average; a claim that did not fit has as many bytes as it may. */
 const bytesPerCall = (rows: readonly LeasedRow[]): number => {
@@ -103,7 +101,7 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
   const weigh = (rows: readonly ClaimRow[], found: readonly LeasedRow[]): void => {
     const perClaim = Map.groupBy(found.filter(isCall), ({ ord }) => ord);
     for (const [ord, own] of perClaim) {
-      const target = targetOf(rows[ord - 1] as ClaimRow);
+      const target = targetKey(rows[ord - 1] as ClaimRow);
       const most = Math.max(1, Math.floor(CLAIM_BYTES / Math.max(1, bytesPerCall(own))));
       if (most < MAX_CLAIM) mostCalls.set(target, most);
       else mostCalls.delete(target);
@@ -122,7 +120,7 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
     rows.flatMap((row, index) => {
       const own = found.filter(({ ord, lanes }) => ord === index + 1 && lanes > 0);
       const lanes = Math.max(0, ...own.map((one) => one.lanes));
-      if (lanes >= row.max) lastLanes.set(targetOf(row), lastInTurn(own, row.afterLane));
+      if (lanes >= row.max) lastLanes.set(targetKey(row), lastInTurn(own, row.afterLane));
       const max = row.max - own.length;
       return max > 0 && lanes > 1 ? [{ index, row: { ...row, max, leaseId: ids.uuid() } }] : [];
     });
@@ -164,7 +162,7 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
       for (const { ord, lane } of found.filter((row) => !isCall(row))) {
         const row = rows[ord - 1] as ClaimRow;
         if (lane === LIMITED_WAIT) gates.learn(row);
-        if (lane === UNSAFE_WAIT) unsafe.add(targetOf(row));
+        if (lane === UNSAFE_WAIT) unsafe.add(targetKey(row));
       }
     };
     if (rows.some(isApart)) {
@@ -207,14 +205,14 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
   };
 
   return createCoalescer<LineRequest, readonly LeasedCall[]>({
-    keyOf: (item) => targetOf(item),
+    keyOf: (item) => targetKey(item),
     flush: async (items) => {
       sessionsFirst = !sessionsFirst;
       const rows = await Promise.all(
         items.map(async (item) => ({
           ...item,
-          max: Math.min(item.max, mostCalls.get(targetOf(item)) ?? item.max),
-          afterLane: lastLanes.get(targetOf(item)) ?? "",
+          max: Math.min(item.max, mostCalls.get(targetKey(item)) ?? item.max),
+          afterLane: lastLanes.get(targetKey(item)) ?? "",
           leaseId: ids.uuid(),
           leaseSeconds: firstLease(leaseSeconds, item.unwatched),
           safeOnly: item.unwatched === true,
@@ -259,7 +257,7 @@ export const createClaims = (deps: ClaimDeps): Coalescer<LineRequest, readonly L
       );
       return noted(items, calls).map((taken, index) => {
         const item = items[index] as LineRequest;
-        return taken.length === 0 && unsafe.has(targetOf(item)) ? noneSafe(item) : taken;
+        return taken.length === 0 && unsafe.has(targetKey(item)) ? noneSafe(item) : taken;
       });
     },
   });

@@ -5,6 +5,7 @@
 import { type AfterExecution, isTrustedActor, ToolplaneError } from "@toolplane/protocol";
 import { saidDepthError } from "@toolplane/protocol/agents";
 import type { Checked } from "../registry/schema-checks.ts";
+import { noProject } from "../registry/with-project.ts";
 import type { CallRequest, Dispatched } from "./call-request.ts";
 import type { DispatchRow, KeyedRow, MadeRow, RefusalRow } from "./dispatch.sql.ts";
 import { askedHash } from "./plan-call.ts";
@@ -90,8 +91,7 @@ export const refusalOf = (
   names: Pick<CallRequest, "projectId" | "toolName" | "saidDepth"> & { readonly agentId: string },
 ): ToolplaneError | "replan" => {
   const { projectId, toolName, agentId, saidDepth } = names;
-  if (row === undefined || row.project_status === null)
-    return new ToolplaneError("not_found", `there is no project ${projectId}`);
+  if (row === undefined || row.project_status === null) return noProject(projectId);
   if (row.project_status !== "active")
     return new ToolplaneError("conflict", `project ${projectId} is ${row.project_status}: it takes no new calls`);
   if (row.tool_status === null || row.tool_status === "deleted")

@@ -7,7 +7,7 @@
 import type { AfterExecution } from "@toolplane/protocol";
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
-import type { CallStatus } from "./call.ts";
+import type { CallKey, CallStatus } from "./call.ts";
 import { type DispatchRow, DISPATCH_INPUT as input, MADE_COLUMNS } from "./call-columns.sql.ts";
 import { givenParts, tellOf } from "./call-events.sql.ts";
 import { isHeld } from "./offer.sql.ts";
@@ -256,17 +256,12 @@ select i.ord::int as ord, c.tool_call_id, c.arguments_hash, c.agent_turn_id, c.c
 
 export const bindKeys = (lookups: readonly KeyLookup[]): unknown[] => keys.bind(lookups);
 
-export interface MadeLookup {
-  readonly projectId: string;
-  readonly toolCallId: string;
-}
-
 export interface MadeRow extends KeyedRow {
   readonly tool_name: string;
   readonly agent_id: string;
 }
 
-const made = setInput<MadeLookup>([
+const made = setInput<CallKey>([
   ["projectId", "text"],
   ["toolCallId", "text"],
 ]);
@@ -281,7 +276,7 @@ select i.ord::int as ord, c.tool_call_id, c.arguments_hash, c.agent_turn_id, c.c
   join state.calls c on c.project_id = any (array[i.project_id]) and c.tool_call_id = i.tool_call_id`,
 };
 
-export const bindMade = (lookups: readonly MadeLookup[]): unknown[] => made.bind(lookups);
+export const bindMade = (lookups: readonly CallKey[]): unknown[] => made.bind(lookups);
 
 export interface RefusalRow {
   readonly ord: number;

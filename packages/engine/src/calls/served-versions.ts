@@ -4,7 +4,7 @@
 //   definition it did not name. The second shows services that ask another process.
 
 import { createRecent } from "../recent/recent.ts";
-import type { TargetKey } from "../sessions/session-targets.ts";
+import { type TargetKey, targetKey } from "../sessions/session-targets.ts";
 
 export interface ServedVersions {
   /** A service that runs these definitions asks for work. */
@@ -31,8 +31,8 @@ interface Seen {
 
 export const createServedVersions = (now: () => number): ServedVersions => {
   const targets = createRecent<Seen>(MAX_TARGETS);
-  const find = ({ projectId, target }: TargetKey): Seen => {
-    const key = `${projectId}/${target}`;
+  const find = (served: TargetKey): Seen => {
+    const key = targetKey(served);
     const known = targets.get(key);
     if (known !== undefined) return known;
     const fresh: Seen = { lists: new Map(), mixedUntil: 0 };

@@ -1,8 +1,8 @@
 // Attachments: services on a carrier say which pairs of project and target they serve, and each pair has its durable from then on.
-//   AT1. Services that attach at the same time share statements (coalescer). A flood of one service would otherwise hold every connection to
+//   AH1. Services that attach at the same time share statements (coalescer). A flood of one service would otherwise hold every connection to
 //        the database, each waiting for the lock of the same row.
-//   AT2. The bus is asked for the durable each time, because the server may have lost it since.
-//   AT3. When a pair has services that fetch for the first time, or again, its old commands on the bus are thrown away before the commands of
+//   AH2. The bus is asked for the durable each time, because the server may have lost it since.
+//   AH3. When a pair has services that fetch for the first time, or again, its old commands on the bus are thrown away before the commands of
 //        its waiting calls are published again: a service would get them twice.
 
 import type { CarrierBus } from "@toolplane/bus";
@@ -10,10 +10,10 @@ import { showName, ToolplaneError } from "@toolplane/protocol";
 import { toolCommandSubscription } from "@toolplane/protocol/agents";
 import { createCoalescer } from "../coalescer/coalescer.ts";
 import type { Doorbell } from "../ports/doorbell.ts";
+import type { TargetKey } from "../sessions/session-targets.ts";
 import type { Queryer } from "../sql/database.ts";
 import { bindPostpone, POSTPONE } from "../watchdog/watchdog.sql.ts";
 import { ATTACH, type AttachedRow, bindAttach, QUEUED_CALLS } from "./durables.sql.ts";
-import type { ServedTarget } from "./plan-durables.ts";
 
 export interface AttachmentsOptions {
   readonly db: Queryer;
@@ -24,7 +24,7 @@ export interface AttachmentsOptions {
   readonly attached: (durable: string, fetches: boolean) => void;
 }
 
-interface Attachment extends ServedTarget {
+interface Attachment extends TargetKey {
   readonly fetches: boolean;
   readonly durable: string;
   readonly pattern: string;
@@ -32,7 +32,7 @@ interface Attachment extends ServedTarget {
 
 export interface Attachments {
   /** A service serves this pair on the carrier; resolves to its durable, which exists then. `fetches`: it takes commands from there. */
-  attach(served: ServedTarget, fetches: boolean): Promise<string>;
+  attach(served: TargetKey, fetches: boolean): Promise<string>;
 }
 
 const MOST_REPUBLISHED = 10_000;
@@ -51,7 +51,7 @@ export const createAttachments = (options: AttachmentsOptions): Attachments => {
   const { db, bus, doorbell, detachAfterSeconds, attached } = options;
 
   /** Due at once: the watchdog publishes the commands of these calls again. Further calls follow when they are due. */
-  const publishAgain = async ({ projectId, target }: ServedTarget): Promise<void> => {
+  const publishAgain = async ({ projectId, target }: TargetKey): Promise<void> => {
     const queued = await db.query<{ tool_call_id: string }>(QUEUED_CALLS, [projectId, target, MOST_REPUBLISHED]);
     const due = queued.map(({ tool_call_id: toolCallId }) => ({ projectId, toolCallId, seconds: 0 }));
     if (due.length > 0) await db.query(POSTPONE, bindPostpone(due));

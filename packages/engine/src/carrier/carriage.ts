@@ -8,12 +8,12 @@ import type { LeasedCall } from "../calls/take-calls.ts";
 import { createMessageWriter } from "../outbox/message-writer.ts";
 import { type RelayStats, relayOutbox } from "../outbox/relay-outbox.ts";
 import type { Ground } from "../ports/ground.ts";
+import type { TargetKey } from "../sessions/session-targets.ts";
 import { type SweepStats, sweepAnswered } from "./answered-commands.ts";
 import { createBury } from "./bury-message.ts";
 import type { Carrier } from "./carrier.ts";
 import { keepDurables } from "./durable-keeper.ts";
 import { createOutboxBus } from "./outbox-bus.ts";
-import type { ServedTarget } from "./plan-durables.ts";
 import { takeOver } from "./take-over.ts";
 
 export interface CarriageOptions extends Pick<Ground, "db" | "doorbell" | "ids" | "clock" | "log" | "faults"> {
@@ -42,9 +42,9 @@ export interface Carriage {
   /** The same calls; a claimed call is recorded as started without its command. */
   watch(calls: Calls): Calls;
   /** Whether services fetch the commands of this pair from the carrier. True until that is known. */
-  isFetched(served: ServedTarget): boolean;
+  isFetched(served: TargetKey): boolean;
   /** A service serves this pair on the carrier; resolves to the durable's name. */
-  attach(served: ServedTarget, fetches?: boolean): Promise<string>;
+  attach(served: TargetKey, fetches?: boolean): Promise<string>;
   /** Finishes what is on its way to the carrier; the holder of the bus closes it. */
   stop(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export const createCarriage = (options: CarriageOptions): Carriage => {
     return taken;
   };
 
-  const isFetched = (served: ServedTarget): boolean => {
+  const isFetched = (served: TargetKey): boolean => {
     const durable = tryToolCommandSubscription(served.projectId, served.target)?.durable;
     return durable !== undefined && keeper.isFetched(durable) !== false;
   };

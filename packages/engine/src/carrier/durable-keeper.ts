@@ -15,10 +15,11 @@ import { type Backoff, backoff, isToolplaneError } from "@toolplane/protocol";
 import { tryToolCommandSubscription } from "@toolplane/protocol/agents";
 import { createAlarm } from "../bus/alarm.ts";
 import type { Ground } from "../ports/ground.ts";
+import type { TargetKey } from "../sessions/session-targets.ts";
 import type { Queryer } from "../sql/database.ts";
 import { createAttachments } from "./attachments.ts";
 import { DETACH, SERVED_TARGETS, type ServedRow } from "./durables.sql.ts";
-import { PMO, planDurables, planLeftovers, type ServedTarget } from "./plan-durables.ts";
+import { PMO, planDurables, planLeftovers } from "./plan-durables.ts";
 
 export interface DurableKeeperOptions extends Pick<Ground, "doorbell" | "clock" | "log" | "faults"> {
   readonly db: Queryer;
@@ -35,7 +36,7 @@ export interface DurableKeeper {
   /** How many there are. */
   count(): number;
   /** A service serves this pair on the carrier; resolves to its durable, which exists then. `fetches`: it takes commands from there. */
-  attach(served: ServedTarget, fetches?: boolean): Promise<string>;
+  attach(served: TargetKey, fetches?: boolean): Promise<string>;
   /** Some may be missing: look at all of them soon. */
   refresh(): void;
   stop(): Promise<void>;

@@ -7,17 +7,11 @@ import {
   type StandingSubscription,
   tryToolCommandSubscription,
 } from "@toolplane/protocol/agents";
+import type { TargetKey } from "../sessions/session-targets.ts";
 
 /** The receiver of a command. */
-export interface Receiver {
+export interface Receiver extends TargetKey {
   readonly component: string;
-  readonly projectId: string;
-  readonly target: string;
-}
-
-export interface ServedTarget {
-  readonly projectId: string;
-  readonly target: string;
 }
 
 const durableOf = ({ durable, pattern }: StandingSubscription): CommandDurable => ({ durable, pattern: pattern.text });
@@ -26,7 +20,7 @@ const durableOf = ({ durable, pattern }: StandingSubscription): CommandDurable =
 export const PMO = durableOf(pmoCommandSubscription());
 
 /** One per served pair, and the project manager's; a pair whose names would be ambiguous has none. */
-export const planDurables = (served: readonly ServedTarget[]): readonly CommandDurable[] => [
+export const planDurables = (served: readonly TargetKey[]): readonly CommandDurable[] => [
   PMO,
   ...served.flatMap(({ projectId, target }) => {
     const subscription = tryToolCommandSubscription(projectId, target);

@@ -21,12 +21,6 @@ select project_id, tool_call_id, name, message, stack from ${rows.from}
 on conflict do nothing`,
 };
 
-export interface DiagnosticsRow {
-  readonly name: string;
-  readonly message: string;
-  readonly stack: string;
-}
-
 /** $1 project, $2 call. */
 export const READ_DIAGNOSTICS: Statement = {
   name: "diagnostics.read",

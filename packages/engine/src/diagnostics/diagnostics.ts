@@ -6,7 +6,7 @@
 import { storableText } from "@toolplane/protocol";
 import type { CallKey } from "../calls/call.ts";
 import type { Queryer } from "../sql/database.ts";
-import { bindDiagnostics, type DiagnosticsRow, READ_DIAGNOSTICS, WRITE_DIAGNOSTICS } from "./diagnostics.sql.ts";
+import { bindDiagnostics, READ_DIAGNOSTICS, WRITE_DIAGNOSTICS } from "./diagnostics.sql.ts";
 
 export interface Diagnostics {
   readonly name: string;
@@ -35,4 +35,4 @@ export const writeDiagnostics = async (
 export const readDiagnostics = async (
   db: Queryer,
   { projectId, toolCallId }: CallKey,
-): Promise<Diagnostics | undefined> => (await db.query<DiagnosticsRow>(READ_DIAGNOSTICS, [projectId, toolCallId]))[0];
+): Promise<Diagnostics | undefined> => (await db.query<Diagnostics>(READ_DIAGNOSTICS, [projectId, toolCallId]))[0];

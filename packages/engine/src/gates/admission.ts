@@ -25,6 +25,7 @@ import {
   RETURN_TAKEN_TOKENS,
   TAKE_TOKENS,
 } from "./admission.sql.ts";
+import { tokenMs } from "./plan-room.ts";
 import { ceilingOf, floorOf, NO_OPEN_CALLS, planShare } from "./plan-share.ts";
 import { createQueuePauses, planPause } from "./queue-pauses.ts";
 import type { QueueLimits } from "./queue-places.ts";
@@ -134,9 +135,8 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
   ): Promise<void> => {
     const [grant] = await db.query<GrantRow>(TAKE_TOKENS, bindTokens(projectId, rate, burstOf(rate, "refuse"), count));
     const { granted, wait_ms: waitMs } = grant ?? { granted: count, wait_ms: 0 };
-    const tokenMs = (rate.per_seconds * 1_000) / rate.limit;
     for (let index = granted; index < count; index++) {
-      const seconds = Math.max(Math.ceil((waitMs + (index - granted) * tokenMs) / 1_000), 1);
+      const seconds = Math.max(Math.ceil((waitMs + (index - granted) * tokenMs(rate)) / 1_000), 1);
       const message = `project ${projectId} has used up its rate of ${callsOf(rate.limit)} in ${rate.per_seconds} s; make the call again in ${seconds} s at the earliest, or let an operator raise the rate with: toolplane projects limits ${projectId} --rate N/s`;
       verdicts[index] = refuse(message, seconds, { limit: "rate", rate });
     }

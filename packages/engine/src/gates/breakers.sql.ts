@@ -122,9 +122,9 @@ const kept = setInput<KeptRow>([
 ]);
 
 /**
- * Clears the state of breakers and rates that were taken away or are new. One that only changes keeps its state, and no call waits for tokens of the
- * rate before. The rows are locked in key order, after the rows of calls, as in all statements. The caller holds the lock of the project's gates:
- * otherwise a claim that has read a bucket would write over it. $next: project.
+ * Clears the state of breakers and rates that were taken away or are new. A breaker or rate that only changes keeps its state; after a change of a
+ * rate, no call waits longer than the new bucket takes to fill. The rows are locked in key order, after the rows of calls, as in all statements.
+ * The caller holds the lock of the project's gates: otherwise a claim that has read a bucket would write over it. $next: project.
  */
 export const FORGET_LIMITS: Statement = {
   name: "gates.forget-limits",

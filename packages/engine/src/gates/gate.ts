@@ -16,6 +16,10 @@ export const targetGate = (target: string): string => `${TARGET_GATES}${target}`
 export const targetOfGate = (gate: string): string | undefined =>
   gate.startsWith(TARGET_GATES) ? gate.slice(TARGET_GATES.length) : undefined;
 
+/** The tool whose gate this is; undefined for the gate of a project or target. */
+export const toolOfGate = (gate: string): string | undefined =>
+  gate === PROJECT_GATE || targetOfGate(gate) !== undefined ? undefined : gate;
+
 export interface GateLimits {
   readonly concurrency?: number | undefined;
   readonly rate?: Rate | undefined;

@@ -8,13 +8,14 @@
 //   GT5. A service that has a command from a bus asks for that call by its id and does not wait here. When only time opens the gate, it is told
 //        when to ask again (`askAgainIn`). Each token is promised to one call, so that not all calls come at once.
 
+import { type CallKey, callKey } from "../calls/call.ts";
 import type { ClaimRow, LeaseRow } from "../calls/lease.sql.ts";
 import type { LeasedRow } from "../calls/take-calls.ts";
 import type { Clock } from "../ports/clock.ts";
 import { createRecent } from "../recent/recent.ts";
-import type { TargetKey } from "../sessions/session-targets.ts";
+import { type TargetKey, targetKey } from "../sessions/session-targets.ts";
 import type { Database, Queryer } from "../sql/database.ts";
-import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE, targetOfGate } from "./gate.ts";
+import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE, targetOfGate, toolOfGate } from "./gate.ts";
 import {
   bindCalls,
   bindMarks,
@@ -34,7 +35,7 @@ import {
 import { bindHeldCalls, SEND_PASSED } from "./held-calls.sql.ts";
 import { lookAtGates } from "./look-at-gates.ts";
 import { type GateMark, gateKey, type Passer, planPassage, type WaitingCall } from "./plan-passage.ts";
-import { planRoom, tokenMs } from "./plan-room.ts";
+import { planRoom, tellableMs, tokenMs } from "./plan-room.ts";
 import {
   bindLines,
   bindNamed,
@@ -78,9 +79,9 @@ export interface Gates {
   /** Sends the commands of calls for services that never lease, as far as their gates let them pass. Resolves to how many were sent. */
   send(places: readonly TargetKey[]): Promise<number>;
   /** Milliseconds after which the service may ask again for a call that it did not get; undefined when this process does not know. */
-  askAgainIn(key: { readonly projectId: string; readonly toolCallId: string }): number | undefined;
+  askAgainIn(key: CallKey): number | undefined;
   /** What holds this call back; undefined when it waits at no gate, or the gate has room. */
-  explain(key: { readonly projectId: string; readonly toolCallId: string }): Promise<HeldBack | undefined>;
+  explain(key: CallKey): Promise<HeldBack | undefined>;
   /** Milliseconds until a limited call of the target may pass; undefined when this process does not know. */
   wakeIn(key: { readonly projectId?: string | undefined; readonly target: string }): number | undefined;
 }
@@ -102,11 +103,6 @@ const MOST_SENT = 256;
 type Waiter = Pick<ClaimRow, "projectId" | "target" | "max" | "pins"> & Partial<Pick<ClaimRow, "safeOnly">>;
 
 const tokenMsOf = ({ limits }: GateRow): number => (limits?.rate === undefined ? 0 : tokenMs(limits.rate));
-
-const callKey = ({ projectId, toolCallId }: { readonly projectId: string; readonly toolCallId: string }): string =>
-  `${projectId} ${toolCallId}`;
-
-const keyOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
 
 const waitingOf = (row: WaitingCallRow): WaitingCall => ({
   ord: row.ord,
@@ -139,11 +135,9 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
       told.delete(callKey(row));
       const held = closedTarget(gates, index + 1) ?? gates.find((gate) => gate.ord === index + 1 && gate.waits);
       if (passed.has(index + 1) || held === undefined) continue;
-      const { room, blockedBy, nextMs } = roomOf(held);
-      // For a slot no time is given: only the end of the lease of its run is known, and the run may end long before.
-      const isNext = room === 0 && nextMs !== undefined && blockedBy !== "concurrency";
-      // One of several calls that asked at once took the last token.
-      const wait = isNext ? nextMs : blockedBy === "rate" ? tokenMsOf(held) : undefined;
+      const room = roomOf(held);
+      // At a rate with a token left, one of several calls that asked at once took that token.
+      const wait = tellableMs(room) ?? (room.blockedBy === "rate" ? tokenMsOf(held) : undefined);
       if (wait === undefined) continue;
       const name = gateKey({ projectId: held.project_id, gate: held.gate });
       const first = now + Math.ceil(wait) + 1;
@@ -169,9 +163,9 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
         const { room, nextMs } = roomOf(row);
         return room === 0 && nextMs !== undefined ? [nextMs] : [];
       });
-      if (times.length === 0) wakeAt.delete(keyOf(key));
+      if (times.length === 0) wakeAt.delete(targetKey(key));
       // A timer that fires a moment too early would find the gate closed.
-      else wakeAt.set(keyOf(key), { key, at: clock.now() + Math.ceil(Math.min(...times)) + 1 });
+      else wakeAt.set(targetKey(key), { key, at: clock.now() + Math.ceil(Math.min(...times)) + 1 });
     }
   };
 
@@ -194,14 +188,14 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
     passers: readonly Passer[],
     waiting: readonly WaitingCallRow[],
     takePassed: (calls: readonly WaitingCall[]) => Promise<readonly Taken[]>,
-    passed?: (marks: readonly GateMark[]) => void,
+    passed: (marks: readonly GateMark[]) => void,
   ): Promise<readonly Taken[]> => {
     const targetGates = new Map(
       gates.flatMap(({ ord, gate }) => (targetOfGate(gate) === undefined ? [] : [[ord, gate] as const])),
     );
     const aimed = passers.map((passer, index) => ({ ...passer, targetGate: targetGates.get(index + 1) }));
     const plan = planPassage(distinct(gates), aimed, waiting.map(waitingOf));
-    passed?.(plan.marks);
+    passed(plan.marks);
     if (plan.passed.length === 0) return [];
     const taken = await takePassed(plan.passed);
     if (plan.marks.length > 0) await tx.query(MARK_GATES, bindMarks(plan.marks));
@@ -254,8 +248,8 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
   };
 
   return {
-    learn: (key) => known.set(keyOf(key), key),
-    knows: (key) => known.get(keyOf(key)) !== undefined,
+    learn: (key) => known.set(targetKey(key), key),
+    knows: (key) => known.get(targetKey(key)) !== undefined,
     claim: (rows) => passWaiting(rows, false, (tx) => leasing(tx, rows)),
     async send(places) {
       const rows = places.map((place) => ({ ...place, max: MOST_SENT, pins: "*" }));
@@ -291,21 +285,21 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
     async explain({ projectId, toolCallId }) {
       const rows = await db.query<GateRow>(READ_GATES_OF_CALLS, bindCalls([{ projectId, toolCallId, pins: "" }]));
       for (const state of distinct(rows)) {
-        const { room, blockedBy, nextMs } = planRoom(state);
-        if (room > 0 || blockedBy === undefined) continue;
-        const target = targetOfGate(state.gate);
+        const room = planRoom(state);
+        const { blockedBy } = room;
+        if (room.room > 0 || blockedBy === undefined) continue;
+        const nextMs = tellableMs(room);
         const slots = await db.query<SlotRow>(READ_SLOTS, [
           ...[projectId, state.gate, SLOTS_SHOWN],
           blockedBy === "breaker",
         ]);
         return {
-          toolName: state.gate === PROJECT_GATE || target !== undefined ? undefined : state.gate,
-          target,
+          toolName: toolOfGate(state.gate),
+          target: targetOfGate(state.gate),
           blockedBy,
           limits: state.limits,
           running: blockedBy === "breaker" ? state.trials : state.running,
-          // A slot has no time: a heartbeat moves the end of the lease that holds it.
-          nextAt: nextMs === undefined || blockedBy === "concurrency" ? undefined : new Date(state.nowMs + nextMs),
+          nextAt: nextMs === undefined ? undefined : new Date(state.nowMs + nextMs),
           openedAt: state.openedAtMs === null ? undefined : new Date(state.openedAtMs),
           slots: slots.map((row) => ({
             toolCallId: row.tool_call_id,

@@ -1,9 +1,9 @@
 // Limited calls of services that never lease: their commands are held until their gate lets them pass, and then sent once. A sent call is
 // running, without a lease: it holds its slot until it settles or its deadline comes.
 
+import type { CallKey } from "../calls/call.ts";
 import { TOLD_SENT, tellOf } from "../calls/call-events.sql.ts";
 import { IS_DUE } from "../calls/lease.sql.ts";
-import type { TargetKey } from "../sessions/session-targets.ts";
 import type { Statement } from "../sql/database.ts";
 import { setInput } from "../sql/input.sql.ts";
 
@@ -34,11 +34,7 @@ with recursive walk as (
 select project_id, target from walk limit ${MOST_PLACES}`,
 };
 
-interface HeldCall extends Pick<TargetKey, "projectId"> {
-  readonly toolCallId: string;
-}
-
-const passed = setInput<HeldCall>([
+const passed = setInput<CallKey>([
   ["projectId", "text"],
   ["toolCallId", "text"],
 ]);

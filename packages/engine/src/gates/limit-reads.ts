@@ -4,9 +4,9 @@ import type { ProjectLimits } from "@toolplane/protocol/registry";
 import type { Queryer } from "../sql/database.ts";
 import { COUNT_OPEN_OF_PROJECT, COUNT_QUEUED, type ProjectLimitsRow, READ_PROJECT_LIMITS } from "./admission.sql.ts";
 import type { PlaneShare } from "./admission.ts";
-import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE, targetOfGate } from "./gate.ts";
+import { type GateBlock, type GateLimits, type GateState, PROJECT_GATE, targetOfGate, toolOfGate } from "./gate.ts";
 import { COUNT_WAITING, type GateRow, gateStateOf, READ_PROJECT_GATES, type WaitingCountRow } from "./gates.sql.ts";
-import { planRoom } from "./plan-room.ts";
+import { planRoom, tellableMs } from "./plan-room.ts";
 
 /** What holds the calls of a project: at its gate, before it (`rate`, `queue`), and at the gates of its targets. */
 type OwnLimits = Pick<ProjectLimits, "concurrency" | "rate" | "queue" | "target_breaker">;
@@ -46,19 +46,18 @@ const sumOf = (counts: readonly WaitingCountRow[]): number => counts.reduce((sum
 /** Pure. */
 const planLimitState = (state: GateState, waiting: number): LimitState => {
   const target = targetOfGate(state.gate);
-  const { room, blockedBy, nextMs } = planRoom(state);
-  const isHeld = room === 0 && blockedBy !== undefined;
+  const room = planRoom(state);
+  const nextMs = tellableMs(room);
   const isOpen = state.limits.breaker !== undefined && state.openUntilMs !== null;
   return {
-    toolName: state.gate === PROJECT_GATE || target !== undefined ? undefined : state.gate,
+    toolName: toolOfGate(state.gate),
     target,
     limits: state.limits,
     running: target === undefined ? state.running : state.trials,
     lingering: target === undefined ? state.lingersUntilMs.length : state.lingeringTrials,
     waiting,
-    heldBy: isHeld ? blockedBy : undefined,
-    // For a slot no time is known: a heartbeat moves the end of the lease that holds it.
-    nextAt: isHeld && nextMs !== undefined && blockedBy !== "concurrency" ? new Date(state.nowMs + nextMs) : undefined,
+    heldBy: room.room === 0 ? room.blockedBy : undefined,
+    nextAt: nextMs === undefined ? undefined : new Date(state.nowMs + nextMs),
     openedAt: isOpen && state.openedAtMs !== null ? new Date(state.openedAtMs) : undefined,
   };
 };

@@ -1,7 +1,6 @@
 // The limits, in one place: those that refuse new calls, of projects and of the plane (admission.ts) and the breakers of tools and targets;
 // and what the limits of a project do now, for people.
 
-import type { Database } from "../sql/database.ts";
 import { type Admission, type AdmissionDeps, createAdmission } from "./admission.ts";
 import { type Breakers, type BreakersDeps, createBreakers } from "./breakers.ts";
 import { createLimitReads, type LimitReads } from "./limit-reads.ts";
@@ -12,7 +11,7 @@ export interface Limits {
   readonly limitReads: LimitReads;
 }
 
-export const createLimits = (deps: AdmissionDeps & BreakersDeps & { readonly db: Database }): Limits => {
+export const createLimits = (deps: AdmissionDeps & BreakersDeps): Limits => {
   const admission = createAdmission(deps);
   return {
     admission,

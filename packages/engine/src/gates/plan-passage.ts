@@ -63,17 +63,6 @@ export const behind = <Value>(
   return [...sorted.filter((value) => keyOf(value) > last), ...sorted.filter((value) => keyOf(value) <= last)];
 };
 
-/** Values under their key, in the order given. */
-const groupBy = <Value>(values: readonly Value[], keyOf: (value: Value) => string): Map<string, Value[]> => {
-  const groups = new Map<string, Value[]>();
-  for (const value of values) {
-    const group = groups.get(keyOf(value));
-    if (group === undefined) groups.set(keyOf(value), [value]);
-    else group.push(value);
-  }
-  return groups;
-};
-
 export const planPassage = (
   states: readonly GateState[],
   passers: readonly Passer[],
@@ -105,11 +94,11 @@ export const planPassage = (
       if (project !== gate) project.room--;
       project.lastGate = call.gate;
     };
-    const queues = behind([...groupBy(own, ({ gate }) => gate)], ([gate]) => gate, project?.lastGate ?? "").flatMap(
+    const queues = behind([...Map.groupBy(own, ({ gate }) => gate)], ([gate]) => gate, project?.lastGate ?? "").flatMap(
       ([name, calls]) => {
         const gate = gates.get(gateKey({ projectId, gate: name }));
         if (gate === undefined) return [];
-        const lanes = behind([...groupBy(calls, ({ lane }) => lane)], ([lane]) => lane, gate.lastLane);
+        const lanes = behind([...Map.groupBy(calls, ({ lane }) => lane)], ([lane]) => lane, gate.lastLane);
         return [{ gate, lanes: lanes.map(([, inLane]) => [...inLane]) }];
       },
     );

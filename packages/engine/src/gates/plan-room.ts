@@ -1,6 +1,6 @@
 // How many calls may pass a gate now, and when the next one may. Pure.
-//   GR1. In flight: the limit less the calls under a lease. No time is known at which a slot becomes free; a bell rings then. Only for a run whose
-//        call has ended a time is known, because its service may never report it: the end of its lease.
+//   GR1. In flight: the limit less the calls under a lease. A bell rings when a slot becomes free, and the time of that is not known before. A
+//        call that has ended while its service runs it is the exception: its slot is free when the lease ends, because the service may never report.
 //   GR2. Rate: a bucket of `burst` tokens that fills with `limit` tokens in `per_seconds`. The state is one time: when the bucket is full again.
 //        A call that starts up to LATE_MS after its token was there does not move the tokens after it: otherwise the time that a claim
 //        takes would be lost with each call, and a rate without burst would never be reached.
@@ -10,7 +10,7 @@
 import { burstOf, type Rate } from "@toolplane/protocol";
 import type { GateRoom, GateState } from "./gate.ts";
 
-/** Times in the database have microseconds, so a token that is due within one counts as there. */
+/** A token of which less than this part is missing counts as there, because the times in the database are rounded to microseconds. */
 const CLOSE_ENOUGH = 1e-3;
 
 /** As long as a claim takes on a busy machine. */
@@ -64,6 +64,10 @@ const slotRoom = ({ limits: { concurrency }, running, lingersUntilMs, nowMs }: G
   const nextMs = untilMs === undefined ? undefined : Math.max(untilMs - nowMs, 0);
   return { room: Math.max(concurrency - running, 0), blockedBy: "concurrency", nextMs };
 };
+
+/** The wait that may be told. Of a slot none: a heartbeat moves the end of the lease that holds it, and its run may end long before. */
+export const tellableMs = ({ room, blockedBy, nextMs }: GateRoom): number | undefined =>
+  room > 0 || blockedBy === "concurrency" ? undefined : nextMs;
 
 const rateRoom = ({ limits: { rate }, fullAtMs, nowMs }: GateState): GateRoom => {
   if (rate === undefined) return OPEN_ROOM;

@@ -13,9 +13,9 @@ export const lockGates = (project: string): string =>
 export const STANDS_SHORTLY = "set_config('idle_in_transaction_session_timeout', '2s', true)";
 
 /**
- * Common tables for a statement whose table `ended` holds the calls that are given back. A bucket is never filled beyond its size. They take the lock
- * of the project, because a claim that has read the bucket would overwrite what is returned. When no call has a rate, nothing is locked.
- * A call that was leased before the tool was changed gives nothing back: the tool may have had no rate then.
+ * Common tables for a statement whose table `ended` holds the calls that are given back. A bucket is never filled beyond its size. The
+ * statement takes the lock of the project, because a claim that has read the bucket would overwrite what is returned. When no call has a rate,
+ * nothing is locked. A call that was leased before its tool was changed gives nothing back: the tool may have had no rate then.
  */
 export const RETURN_TOKENS = `
 owed as materialized (

@@ -2,6 +2,7 @@
 // hashes the texts of cards, so a turn of any size can be checked without reading its cards into this process.
 
 import type { Statement } from "../sql/database.ts";
+import { rowsOf } from "../turns/hold.sql.ts";
 
 const ACTUAL = "encode(sha256(convert_to(k.body, 'UTF8')), 'hex') as actual";
 
@@ -9,8 +10,6 @@ const ACTUAL = "encode(sha256(convert_to(k.body, 'UTF8')), 'hex') as actual";
 const cardBy = (id: string): string => `
   (select row_to_json(x) from (
      select k.card_id, k.type, k.hash, ${ACTUAL}, k.chain_seq, k.chain_hash from cards.cards k where k.project_id = $1 and k.card_id = ${id}) x)`;
-
-const rowsOf = (text: string): string => `coalesce((select json_agg(row_to_json(x)) from (${text}) x), '[]'::json)`;
 
 export interface StoredCard {
   readonly card_id: string;

@@ -15,7 +15,7 @@ export interface MessageWriterOptions {
   readonly faults: Faults;
   /** Throws for a valid message that is not carried here. */
   readonly check?: ((message: BusMessage) => void) | undefined;
-  /** Told how many messages of a flush were new. */
+  /** Called after each flush with the number of its messages that were new. */
   readonly written?: ((count: number) => void) | undefined;
 }
 

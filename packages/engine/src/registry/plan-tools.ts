@@ -100,10 +100,11 @@ interface Planned {
   readonly version?: VersionWrite | undefined;
 }
 
-const parse = (text: string): ToolDefinition => JSON.parse(text) as ToolDefinition;
+/** A definition as it is stored. */
+export const parseStored = (text: string): ToolDefinition => JSON.parse(text) as ToolDefinition;
 
 const readKnown = (row: ToolRow): Known => ({
-  definition: parse(row.definition),
+  definition: parseStored(row.definition),
   hash: row.definition_hash,
   source: row.source ?? undefined,
   version: row.version,
@@ -114,7 +115,7 @@ const readKnown = (row: ToolRow): Known => ({
   guard:
     row.guarded_version === null || row.guard_definition === null
       ? undefined
-      : { version: row.guarded_version, definition: parse(row.guard_definition) },
+      : { version: row.guarded_version, definition: parseStored(row.guard_definition) },
   pending:
     row.pending_version === null || row.pending_hash === null
       ? undefined

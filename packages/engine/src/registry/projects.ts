@@ -47,7 +47,7 @@ export interface RegisteredProject {
   readonly title: string;
   readonly status: ProjectStatus;
   readonly ownerId: string;
-  /** All of them, with their defaults. */
+  /** Every limit, with its default where the project sets none. */
   readonly limits: ResolvedLimits;
   readonly createdAt: string;
   readonly updatedAt: string;

@@ -3,6 +3,7 @@
 import type { ToolDefinition } from "@toolplane/protocol";
 import { applyGuards, type DefinitionChange, definitionChanges } from "@toolplane/protocol/registry";
 import type { ToolStatus } from "./definition-cache.sql.ts";
+import { parseStored } from "./plan-tools.ts";
 import type { ToolRow, VersionRow } from "./tools.sql.ts";
 
 /** A version that a program registered and a person has not accepted. */
@@ -43,18 +44,16 @@ export interface ToolVersion {
   readonly state: VersionRow["state"];
 }
 
-const parse = (text: string): ToolDefinition => JSON.parse(text) as ToolDefinition;
-
 const pendingOf = (row: ToolRow, inForce: ToolDefinition): PendingVersion | undefined => {
   if (row.pending_version === null || row.pending_definition === null) return undefined;
-  const definition = parse(row.pending_definition);
+  const definition = parseStored(row.pending_definition);
   return {
     version: row.pending_version,
     definitionHash: row.pending_hash ?? "",
     source: row.pending_source,
     createdAt: row.pending_at?.toISOString() ?? "",
     changes: definitionChanges(inForce, definition),
-    weakens: row.guard_definition === null ? [] : applyGuards(parse(row.guard_definition), definition).weakens,
+    weakens: row.guard_definition === null ? [] : applyGuards(parseStored(row.guard_definition), definition).weakens,
   };
 };
 
@@ -63,7 +62,7 @@ export const isUnaccepted = (row: Pick<ToolRow, "status" | "deleted_by" | "pendi
   row.status === "deleted" && row.deleted_by === null && row.pending_version === row.version;
 
 export const toTool = (projectId: string, row: ToolRow): RegisteredTool => {
-  const definition = parse(row.definition);
+  const definition = parseStored(row.definition);
   return {
     projectId,
     toolName: row.tool_name,
@@ -82,7 +81,7 @@ export const toTool = (projectId: string, row: ToolRow): RegisteredTool => {
 export const toToolVersion = (row: VersionRow): ToolVersion => ({
   version: row.version,
   definitionHash: row.definition_hash,
-  definition: parse(row.definition),
+  definition: parseStored(row.definition),
   createdAt: row.created_at.toISOString(),
   state: row.state,
 });

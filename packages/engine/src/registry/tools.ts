@@ -141,7 +141,7 @@ const versionBelow = (cursor: string): number => {
   throw new ToolplaneError("bad_request", "cursor is not one this list has given", { detail: { path: "$.cursor" } });
 };
 
-const noTool = (projectId: string, toolName: string): ToolplaneError =>
+export const noTool = (projectId: string, toolName: string): ToolplaneError =>
   new ToolplaneError("not_found", `project ${projectId} has no tool ${showName(toolName)}`);
 
 const waitsForPerson = (toolName: string, version: number): ToolplaneError =>

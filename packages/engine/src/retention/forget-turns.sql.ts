@@ -18,7 +18,7 @@ export interface NeededRow {
 /**
  * The old turns that must stay, because an open turn was given their cards. Looks at the next `$4` open turns. When no turn is old enough to
  * be forgotten, it reads nothing else.
- * $1 project, $2 no younger turn than this, $3 seconds since it ended, $4 limit, $5 after this open turn.
+ * $1 project, $2 only turns older than this one, $3 seconds since a turn ended, $4 limit, $5 open turns after this one.
  */
 export const READ_NEEDED: Statement = {
   name: "retention.needed-turns",
@@ -44,7 +44,7 @@ select (select count(*) from looked)::int as looked, (select max(agent_turn_id) 
           where k.agent_turn_id < $2 and k.agent_turn_id <> l.agent_turn_id) as needed`,
 };
 
-/** $1 project, $2 no younger turn than this, $3 seconds since it ended, $4 limit, $5 turns that stay. */
+/** $1 project, $2 only turns older than this one, $3 seconds since a turn ended, $4 limit, $5 turns that stay. */
 export const FORGET_TURNS: Statement = {
   name: "retention.forget-turns",
   text: `

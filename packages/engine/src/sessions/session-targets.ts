@@ -13,6 +13,8 @@ export interface TargetKey {
   readonly target: string;
 }
 
+export const targetKey = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
+
 /** When a look began. */
 export interface Look {
   readonly at: number;
@@ -39,17 +41,16 @@ export const createSessionTargets = (deps: { readonly doorbell: Doorbell; readon
   const known = createRecent<TargetKey>(MAX_REMEMBERED);
   const quiet = createRecent<Look>(MAX_REMEMBERED);
   let rings = 0;
-  const keyOf = ({ projectId, target }: TargetKey): string => `${projectId}/${target}`;
   const close = deps.doorbell.listen("sessions", () => {
     rings++;
   });
   return {
-    knows: (key) => known.get(keyOf(key)) !== undefined,
-    learn: (key) => known.set(keyOf(key), key),
+    knows: (key) => known.get(targetKey(key)) !== undefined,
+    learn: (key) => known.set(targetKey(key), key),
     look: () => ({ at: deps.clock.now(), rings }),
-    hush: (key, look) => quiet.set(keyOf(key), look),
+    hush: (key, look) => quiet.set(targetKey(key), look),
     isQuiet(key) {
-      const look = quiet.get(keyOf(key));
+      const look = quiet.get(targetKey(key));
       if (look === undefined || look.rings !== rings) return false;
       // When the clock was set back, the age is unknown.
       const age = deps.clock.now() - look.at;

@@ -33,7 +33,9 @@ export const HELD_FLAGS = "s.version is not null as known, coalesce(h.version = 
 // More than a step ever asks for; the next advance reads the rest.
 const MAX_ROWS = 500;
 
-const rowsOf = (text: string): string => `coalesce((select json_agg(row_to_json(x)) from (${text}) x), '[]'::json)`;
+/** The rows of a query as one JSON array. */
+export const rowsOf = (text: string): string =>
+  `coalesce((select json_agg(row_to_json(x)) from (${text}) x), '[]'::json)`;
 
 const turnOf = (key: string): string => `
   (select row_to_json(x) from (select ${TURN_COLUMNS} from state.turns t where t.project_id = i.project_id and t.agent_turn_id = ${key}) x)`;

@@ -49,7 +49,7 @@ export interface InboxPlan {
   readonly exhausted: boolean;
 }
 
-const RESULTS: ReadonlySet<string> = new Set(["tool_result", "timeout"]);
+export const RESULTS: ReadonlySet<string> = new Set(["tool_result", "timeout"]);
 const WORK: ReadonlySet<string> = new Set(["turn", "ui_action", "continuation"]);
 
 const MAX_RETRIES = 3;

@@ -13,7 +13,7 @@ import { wakeupHeaders } from "../outbox/wakeup-headers.ts";
 import type { Queryer, Statement } from "../sql/database.ts";
 import { isAway } from "../sql/database-error.ts";
 import { announce, type TurnDeps } from "./held-heads.ts";
-import { replayFault } from "./plan-advance.ts";
+import { RESULTS, replayFault } from "./plan-advance.ts";
 import { inboxChange } from "./plan-head.ts";
 import type { Reap, ReapReason, ReapRequest } from "./reap.ts";
 import {
@@ -97,8 +97,6 @@ const reasonOf = (row: DueRow): WakeupReason => {
   if (row.status === "deferred") return "watchdog_due_deferred";
   return row.message_type === "turn" ? "watchdog_retransmit" : "watchdog_pending_inbox";
 };
-
-const RESULTS: ReadonlySet<string> = new Set(["tool_result", "timeout"]);
 
 const brokenOf = (row: DueRow, fault: string, at: string): BrokenRow => {
   let payload: object = {};

@@ -293,7 +293,7 @@ export const createWebhooks = (deps: {
         return true;
       });
       await faults.at("webhook:after-commit");
-      // Another process was faster, and reads on.
+      // Otherwise another process has told of these events before, and that process reads on.
       return isMoved ? { projectId, position: next } : undefined;
     },
     async claim({ keyId, max, leaseSeconds, underWay, perReceiver, perProject }) {

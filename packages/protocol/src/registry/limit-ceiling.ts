@@ -4,10 +4,10 @@
 //   CE2. A start does not raise what a person lowered. A limit that is still the file's follows the file.
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
-import { canonicalText } from "../json/canonical-text.ts";
 import type { JsonValue } from "../json/json-value.ts";
 import { burstOf } from "../tools/limits.ts";
 import type { ProjectLimits } from "./project-limits.ts";
+import { isEqual } from "./tool-guards.ts";
 
 /** The limits of a project as they are stored, with what the file set at the last start. */
 export interface StoredLimits extends ProjectLimits {
@@ -42,9 +42,6 @@ const isAbove = <Key extends LimitKey>(
   limit: ProjectLimits[Key] | null,
   ceiling: ProjectLimits[Key] | null,
 ): boolean => ceiling != null && (limit == null || (IS_ABOVE[key] as IsAbove<Key>)(limit, ceiling));
-
-const isEqual = (one: unknown, other: unknown): boolean =>
-  canonicalText((one ?? null) as JsonValue) === canonicalText((other ?? null) as JsonValue);
 
 const keysOf = (limits: ProjectLimits): readonly LimitKey[] =>
   (Object.keys(limits) as LimitKey[]).filter((key) => limits[key] !== undefined);

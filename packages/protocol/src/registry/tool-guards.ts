@@ -25,7 +25,8 @@ type IsWeaker<Key extends keyof ToolOptions> = (
   wish: NonNullable<ToolOptions[Key]>,
 ) => boolean;
 
-const isEqual = (one: unknown, other: unknown): boolean =>
+/** The same as JSON; undefined counts as null. */
+export const isEqual = (one: unknown, other: unknown): boolean =>
   canonicalText((one ?? null) as JsonValue) === canonicalText((other ?? null) as JsonValue);
 
 const isOpened =

@@ -6,7 +6,7 @@
 // (`referencedParameter`).
 
 import type { JsonObject, JsonValue } from "../json/json-value.ts";
-import { isJsonObject } from "./schema-walk.ts";
+import { isJsonObject, REFERENCES } from "./schema-walk.ts";
 
 /** Applicators whose subschemas describe the same value as the schema that holds them. */
 const SAME_VALUE_LISTS: ReadonlySet<string> = new Set(["allOf", "anyOf", "oneOf"]);
@@ -93,8 +93,6 @@ const mentions = (schema: JsonObject, names: ReadonlySet<string>): string | unde
   ];
   return mentioned.find((name): name is string => typeof name === "string" && names.has(name));
 };
-
-const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"] as const;
 
 /** The first of these parameters that the schema describes behind a reference, or a reference that cannot be resolved. */
 export const referencedParameter = (root: JsonObject, names: ReadonlySet<string>): string | undefined => {

@@ -6,7 +6,7 @@ import { ToolplaneError } from "../errors/toolplane-error.ts";
 import { formatJsonPath } from "../json/json-path.ts";
 import type { JsonObject, JsonValue } from "../json/json-value.ts";
 import { codePointName, findHiddenCharacter } from "./hidden-characters.ts";
-import { isJsonObject, type SchemaPath, walkSchema } from "./schema-walk.ts";
+import { isJsonObject, REFERENCES, type SchemaPath, walkSchema } from "./schema-walk.ts";
 
 export interface SchemaIssue {
   readonly path: string;
@@ -74,8 +74,6 @@ const checkArrayItems = (schema: JsonObject, path: SchemaPath): void => {
     refuse(path, 'type "array" needs "items": a non-empty schema object');
   }
 };
-
-const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"] as const;
 
 const checkReferences = (schema: JsonObject, path: SchemaPath): void => {
   for (const keyword of REFERENCES) {

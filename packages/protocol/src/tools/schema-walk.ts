@@ -17,6 +17,9 @@ const SCHEMA_MAPS: ReadonlySet<string> = new Set([
 /** Keywords whose value is data, whatever it looks like. */
 const DATA: ReadonlySet<string> = new Set(["const", "enum", "default", "examples", "example"]);
 
+/** Keywords that stand for a schema elsewhere. */
+export const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"] as const;
+
 export type SchemaPath = readonly JsonPathSegment[];
 export type SchemaVisitor = (schema: JsonObject, path: SchemaPath) => void;
 

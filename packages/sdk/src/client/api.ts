@@ -125,21 +125,22 @@ export const createApi = (options: ApiOptions): Api => {
     return new StrangeAnswer(say(what, hints.notOurs), { detail: { todo: hints.notOurs } });
   };
 
-  /** The error for a request that got no answer: the caller gave it up, or no server is there. */
-  const lost = (cause: unknown, { signal }: Pick<ApiRequest, "signal">): ToolplaneError => {
-    if (cause instanceof ToolplaneError) return cause;
-    return signal?.aborted === true ? givenUp(cause) : noServer(cause);
-  };
+  const brokeOff = (cause: unknown): ToolplaneError =>
+    new ToolplaneError("upstream_unavailable", `${url} broke off in the middle of its answer`, { cause });
 
-  const brokeOff = (cause: unknown, { signal }: Pick<ApiRequest, "signal">): ToolplaneError => {
+  /** The error for a request without a whole answer: the caller gave it up, or what `otherwise` says. */
+  const lost = (
+    cause: unknown,
+    { signal }: Pick<ApiRequest, "signal">,
+    otherwise: (cause: unknown) => ToolplaneError,
+  ): ToolplaneError => {
     if (cause instanceof ToolplaneError) return cause;
-    if (signal?.aborted === true) return givenUp(cause);
-    return new ToolplaneError("upstream_unavailable", `${url} broke off in the middle of its answer`, { cause });
+    return signal?.aborted === true ? givenUp(cause) : otherwise(cause);
   };
 
   const readText = (answer: PoolAnswer, request: ApiRequest): Promise<string> =>
     answer.body.text().catch((cause: unknown) => {
-      throw brokeOff(cause, request);
+      throw lost(cause, request, brokeOff);
     });
 
   const failed = async (answer: PoolAnswer, request: ApiRequest, token: string | undefined): Promise<never> => {
@@ -175,7 +176,7 @@ export const createApi = (options: ApiOptions): Api => {
       isReached = true;
     } catch (cause) {
       if (!isNobodyThere(cause)) isReached = true;
-      throw lost(cause, request);
+      throw lost(cause, request, noServer);
     }
     const { answerType } = request;
     const isTaken = request.anyStatus === true || (answer.status >= 200 && answer.status < 300);
@@ -188,7 +189,7 @@ export const createApi = (options: ApiOptions): Api => {
   return {
     url,
     open,
-    lost: (cause) => brokeOff(cause, {}),
+    lost: (cause) => lost(cause, {}, brokeOff),
     isReached: () => isReached,
     async request(request) {
       const answer = await open(request);

@@ -1,14 +1,19 @@
 // What became of a call, for its caller: the result, or a typed error that knows the call's id.
 
-import { type ErrorCode, isErrorCode, isRecord, type JsonValue, ToolplaneError } from "@toolplane/protocol";
+import {
+  type ErrorCode,
+  isErrorCode,
+  isRecord,
+  isResultStatus,
+  type JsonValue,
+  ToolplaneError,
+} from "@toolplane/protocol";
 import { strangeBody } from "./strange-answer.ts";
 import type { Body } from "./way.ts";
 
-const SETTLED: ReadonlySet<string> = new Set(["success", "failed", "canceled", "timeout", "partial"]);
-
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
-export const isOver = (call: Body): boolean => SETTLED.has(textOf(call.status) ?? "");
+export const isOver = (call: Body): boolean => isResultStatus(call.status);
 
 export const callIdOf = (call: Body): string => {
   const id = textOf(call.tool_call_id);

@@ -25,7 +25,7 @@ export interface FollowOptions {
 
 /** A pause before the next connection, so that a server that closes each one at once is not asked in a tight loop. */
 const PAUSE_MS: Backoff = { first: 100, longest: 3_200 };
-/** A Toolplane server sends its position in the log at once. When so many connections end before that, another program answers, or none. */
+/** A Toolplane server sends its position in the log at once. When so many connections in a row end before that, no Toolplane server has this address. */
 const MAX_SILENT = 10;
 
 const neverSpoke = (place: string): ToolplaneError =>

@@ -8,7 +8,7 @@ import { followPages, type PlaneEvent } from "./events.ts";
 import { checkGiven, waitMsOf } from "./given-options.ts";
 import { askUntilOver, HAND_OVER_MS, type Means } from "./means.ts";
 import { strangeBody } from "./strange-answer.ts";
-import type { Body } from "./way.ts";
+import type { Body, TurnBudget } from "./way.ts";
 
 export interface RunOptions {
   /** The same key finds the turn that was started with it. Made up unless given. */
@@ -22,12 +22,6 @@ export interface RunOptions {
   readonly continue?: string | undefined;
   /** What this turn may use up; what is left out is as the agent's profile says. */
   readonly budget?: TurnBudget | undefined;
-}
-
-export interface TurnBudget {
-  readonly steps?: number | undefined;
-  readonly tokens?: number | undefined;
-  readonly seconds?: number | undefined;
 }
 
 type TurnNews =

@@ -17,6 +17,12 @@ export interface CallAsk {
   readonly untilMs: number;
 }
 
+export interface TurnBudget {
+  readonly steps?: number | undefined;
+  readonly tokens?: number | undefined;
+  readonly seconds?: number | undefined;
+}
+
 export interface TurnAsk {
   readonly agentId: string;
   readonly instruction: string;
@@ -24,13 +30,7 @@ export interface TurnAsk {
   readonly contextBoxId?: string | undefined;
   /** The turn that is continued. */
   readonly continued?: string | undefined;
-  readonly budget?:
-    | {
-        readonly steps?: number | undefined;
-        readonly tokens?: number | undefined;
-        readonly seconds?: number | undefined;
-      }
-    | undefined;
+  readonly budget?: TurnBudget | undefined;
 }
 
 /** One event as it came: `evt` from the log, with an id to continue after; `str` items are not stored and have no id. */

@@ -5,7 +5,7 @@
 //   LK2. A plane that cannot be reached does not mean a lost lease. Heartbeats are retried until the lease's own end.
 //   LK3. `cancel` ends the run as canceled; a refusal (lease_lost and its kin) ends it as lost.
 
-import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
+import { ToolplaneError, understandError } from "@toolplane/protocol";
 import type { HeldCall, Lease, ToolGateway } from "../gateway/gateway.ts";
 import { mayPass } from "../gateway/patience.ts";
 import { type Clock, inTime, LATE, WAIT_OVER } from "../ports/clock.ts";
@@ -66,7 +66,7 @@ export const createLeaseKeeper = (deps: LeaseKeeperDeps): LeaseKeeper => {
       return "renewed";
     } catch (thrown) {
       if (stopped.signal.aborted) return "unreached";
-      const error = isToolplaneError(thrown) ? thrown : understandError(thrown);
+      const error = understandError(thrown);
       // Logged once when it begins; later failures say nothing new.
       if (!failing) log.warn("a heartbeat failed", { code: error.code, reason: error.message });
       failing = true;

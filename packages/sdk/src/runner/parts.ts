@@ -42,7 +42,9 @@ export const createParts = ({ gateway, log, scrubber, context, toolCallId, lease
       try {
         json = copyJson(part, { maxBytes: MAX_PART_BYTES });
       } catch (error) {
-        log.warn("a part was dropped", { reason: error instanceof Error ? error.message : "unknown" });
+        log.warn("a part that the tool emitted is not sent: it is not JSON or too large", {
+          reason: error instanceof Error ? error.message : "unknown",
+        });
         return;
       }
       scrubbed.push(json);

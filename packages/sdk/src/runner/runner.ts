@@ -1,7 +1,7 @@
 // The runner: one for all executors. It takes a command and does everything the protocol asks of a tool service around the tool;
 // an executor only runs the tool.
 
-import { HEADERS, ToolplaneError, understandError } from "@toolplane/protocol";
+import { HEADERS, understandError } from "@toolplane/protocol";
 import type { ClaimedCommand, ToolGateway } from "../gateway/gateway.ts";
 import { type Clock, systemClock } from "../ports/clock.ts";
 import { createIds, type Ids, type Random, sha256 } from "../ports/ids.ts";
@@ -165,7 +165,7 @@ export const createRunner = (options: RunnerOptions): Runner => {
       try {
         return await handle(command, stop);
       } catch (thrown) {
-        const error = thrown instanceof ToolplaneError ? thrown : understandError(thrown);
+        const error = understandError(thrown);
         log.error("a command could not be handled", { code: error.code, reason: error.message });
         return { outcome: "undelivered" };
       }

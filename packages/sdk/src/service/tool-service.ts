@@ -3,14 +3,7 @@
 //   TS2. The service outlives its server: while no server answers it asks again without end, less and less often.
 //   TS3. Stopping: first no more claims, then running calls may end by themselves, then they are told to stop.
 
-import {
-  type Backoff,
-  backoff,
-  HEADERS,
-  isToolplaneError,
-  type ToolplaneError,
-  understandError,
-} from "@toolplane/protocol";
+import { type Backoff, backoff, HEADERS, type ToolplaneError, understandError } from "@toolplane/protocol";
 import type { ClaimedCommand, ClaimingService, ToolGateway } from "../gateway/gateway.ts";
 import { type Clock, inTime } from "../ports/clock.ts";
 import type { Random } from "../ports/ids.ts";
@@ -147,7 +140,7 @@ export const startToolService = (options: ToolServiceOptions): ToolService => {
       };
       commands = await gateway.claim(request, noMore.signal);
     } catch (thrown) {
-      if (!noMore.signal.aborted) failed(isToolplaneError(thrown) ? thrown : understandError(thrown));
+      if (!noMore.signal.aborted) failed(understandError(thrown));
       return;
     }
     answered(commands, clock.now() - askedAt);

@@ -3,9 +3,16 @@
 import { isAbsolute, join } from "node:path";
 import { parseAuthScheme } from "@toolplane/bridges";
 import { parseHostPattern } from "@toolplane/egress/policy";
-import { isToken, understandError } from "@toolplane/protocol";
+import { understandError } from "@toolplane/protocol";
 import type { FileConfig } from "../config/config-file.ts";
-import { type OpenedConfig, type Place, readNamed } from "../config/named-entries.ts";
+import {
+  checkEntryName,
+  checkPrefix,
+  type EntryMeans,
+  type OpenedConfig,
+  type Place,
+  readNamed,
+} from "../config/named-entries.ts";
 import { refuseConfig } from "../config/refuse.ts";
 import { type EnvGrant, planEnvUse } from "../secrets/env-grants.ts";
 
@@ -23,9 +30,6 @@ export interface ApiSetting {
   readonly timeoutSeconds: number | undefined;
 }
 
-/** The name is the start of every tool's name; this leaves room for the rest. */
-const MAX_NAME_LENGTH = 40;
-const PREFIX = /^[A-Za-z0-9_-]{0,40}$/u;
 const WEB = /^https?:\/\//iu;
 
 const within = <T>(at: string, work: () => T): T => {
@@ -57,19 +61,11 @@ const readAuth = (entry: ApiEntry, at: Place, grants: readonly EnvGrant[], proje
   return auth;
 };
 
-interface Means {
-  readonly directory: string;
-  readonly grants: readonly EnvGrant[];
-  readonly projectId: string;
-}
-
-const readApi = (entry: ApiEntry, at: Place, { directory, grants, projectId }: Means): ApiSetting => {
+const readApi = (entry: ApiEntry, at: Place, { directory, grants, projectId }: EntryMeans): ApiSetting => {
   const { name, spec, prefix, base_url: baseUrl, allow_hosts: allowHosts, operations } = entry;
   const { timeout_seconds: timeoutSeconds } = entry;
-  if (!isToken(name) || name.length > MAX_NAME_LENGTH)
-    throw refuseConfig(`${at("name")}: an API's name has 1 to ${MAX_NAME_LENGTH} of the characters A-Z a-z 0-9 _ -`);
-  if (prefix !== undefined && !PREFIX.test(prefix))
-    throw refuseConfig(`${at("prefix")}: a prefix has at most 40 of the characters A-Z a-z 0-9 _ -`);
+  checkEntryName(name, at, "an API");
+  checkPrefix(prefix, at);
   return {
     name,
     prefix,

@@ -2,15 +2,13 @@
 
 import { isRecord } from "@toolplane/protocol";
 import type { Body, PlaneEvent } from "@toolplane/sdk/client";
+import type { EventKind } from "../events/event-filter.ts";
 import { cellOf, textOf } from "./body.ts";
 import { jsonText, oneLine, shorten } from "./plain-text.ts";
 import { tokensIn } from "./show-turn.ts";
 import { spanText } from "./time-text.ts";
 import { type Tone, toneOf } from "./tone.ts";
 import { isStopStep } from "./turn-outcome.ts";
-
-export const EVENT_KINDS = ["call", "turn", "step", "state", "text", "part", "other"] as const;
-export type EventKind = (typeof EVENT_KINDS)[number];
 
 export interface EventLine {
   readonly kind: EventKind;

@@ -17,7 +17,7 @@ const parsed = <Value>(parse: (text: string) => Value, text: string, where: stri
 
 interface Source<Value> {
   readonly parse: (text: string) => Value;
-  /** A variable with commas between the values, which stands in the file's place. */
+  /** An environment variable that is read instead of the file, with commas between its values. */
   readonly variable?: string;
   readonly path: readonly [string, string];
   readonly listed: readonly string[] | undefined;

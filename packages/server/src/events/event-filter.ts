@@ -3,7 +3,7 @@
 import { isRecord, showName, streamToken, ToolplaneError, tryParseSubject } from "@toolplane/protocol";
 import { z } from "zod";
 
-const EVENT_KINDS = ["call", "turn", "step", "state", "text", "part", "other"] as const;
+export const EVENT_KINDS = ["call", "turn", "step", "state", "text", "part", "other"] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 export interface EventFilter {

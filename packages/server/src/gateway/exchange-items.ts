@@ -10,7 +10,6 @@ import {
   HEADERS,
   isFilled,
   isRecord,
-  isToolplaneError,
   parseWith,
   refuseUnstorable,
   ToolplaneError,
@@ -134,7 +133,7 @@ export const exchangeItems = async (lists: ItemLists, envelope: Envelope): Promi
       const { body } = await operation.run(questionOf(item, envelope));
       answers[kind][index] = { tool_call_id: toolCallId, ...(body as ItemAnswer) };
     } catch (thrown) {
-      const error = isToolplaneError(thrown) ? thrown : understandError(thrown);
+      const error = understandError(thrown);
       refused.push(error);
       answers[kind][index] = { tool_call_id: toolCallId, error: error.toWire() };
     }

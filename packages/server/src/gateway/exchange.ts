@@ -6,7 +6,7 @@
 //     a ticket.
 
 import type { LeasedCall } from "@toolplane/engine";
-import { isToolplaneError, refuseUnstorable, type ToolplaneError, understandError } from "@toolplane/protocol";
+import { refuseUnstorable, type ToolplaneError, understandError } from "@toolplane/protocol";
 import { z } from "zod";
 import type { BodyOf } from "../http/answers.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
@@ -45,8 +45,6 @@ const saysSomething = (body: ExchangeBody): boolean => ITEM_KINDS.some((kind) =>
 /** How long an exchange waits for work: not at all when it has items, because their answers are awaited. */
 export const exchangeWaitMs = (body: ExchangeBody): number => (saysSomething(body) ? 0 : body.wait_seconds * 1_000);
 
-const asError = (thrown: unknown): ToolplaneError => (isToolplaneError(thrown) ? thrown : understandError(thrown));
-
 type Claimed = { readonly commands: readonly LeasedCall[]; readonly failed?: ToolplaneError };
 
 /** When the claim fails, the answers of the items are still sent; without items the failure is the answer. */
@@ -55,7 +53,7 @@ const claimBeside = async (body: ExchangeBody, claim: () => Promise<readonly Lea
   try {
     return { commands: await claim() };
   } catch (thrown) {
-    const failed = asError(thrown);
+    const failed = understandError(thrown);
     if (!saysSomething(body) || failed.http < 500) throw failed;
     return { commands: [], failed };
   }

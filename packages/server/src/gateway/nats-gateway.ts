@@ -88,7 +88,7 @@ export const createNatsGateway = async (options: NatsGatewayOptions): Promise<Na
     log.error("a request over NATS failed", { subject, code: fault.code, cause: String(fault.cause ?? fault) });
 
   const refuse = (error: unknown, subject: string): NatsReply => {
-    const known = isToolplaneError(error) ? error : understandError(error);
+    const known = understandError(error);
     if (known.http >= 500) logFault(known, subject);
     return refusal(known, meansNow());
   };

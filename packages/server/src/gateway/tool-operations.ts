@@ -1,6 +1,6 @@
 // The definitions of a service's tools: look one up, register one.
 
-import type { Engine, PendingVersion, RegisteredTool } from "@toolplane/engine";
+import { type Engine, noTool, type PendingVersion, type RegisteredTool } from "@toolplane/engine";
 import { AFTER_EXECUTIONS, isRecord, showName, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { anyObject, type BodyOf, text, textOrNull, time } from "../http/answers.ts";
@@ -93,9 +93,6 @@ export const toolBody = (tool: RegisteredTool): BodyOf<typeof toolShape> => ({
   ...(tool.pending === undefined ? {} : { pending: pendingBody(tool.pending) }),
   ...(tool.deletedBy === null ? {} : { deleted_by: tool.deletedBy }),
 });
-
-export const noTool = (projectId: string, toolName: string): ToolplaneError =>
-  new ToolplaneError("not_found", `project ${projectId} has no tool ${showName(toolName)}`);
 
 /** One version, also of a tool that was changed or deleted since: what a call was made with. */
 export const showVersion = async (

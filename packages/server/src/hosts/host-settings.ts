@@ -2,10 +2,10 @@
 //   A host gets the variables its entry names and no other; those that open this system itself are refused (SEC-7).
 
 import { DEFAULT_HOST_LIMITS, type HostLimits, type HostOptions, hostTarget } from "@toolplane/bridges";
-import { isToken, type JsonObject } from "@toolplane/protocol";
+import type { JsonObject } from "@toolplane/protocol";
 import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
 import type { FileConfig } from "../config/config-file.ts";
-import { type OpenedConfig, placeOf } from "../config/named-entries.ts";
+import { checkEntryName, type OpenedConfig, placeOf } from "../config/named-entries.ts";
 import { refuseConfig } from "../config/refuse.ts";
 import { configSecrets, namedVariables } from "./host-config.ts";
 
@@ -20,9 +20,6 @@ export interface HostSetting {
   readonly session: "none" | "agent" | "argument";
   readonly control: "allow" | "strip";
 }
-
-/** A command's target is a token of its subject; this leaves room for the rest. */
-const MAX_NAME_LENGTH = 40;
 
 const camelCase = (name: string): string =>
   name
@@ -61,8 +58,7 @@ const checkConfig = (config: JsonObject, at: (...path: PropertyKey[]) => string)
 
 const readHost = (entry: HostEntry, directory: string, at: (...path: PropertyKey[]) => string): HostSetting => {
   const { name, sandbox } = entry;
-  if (!isToken(name) || name.length > MAX_NAME_LENGTH)
-    throw refuseConfig(`${at("name")}: a host's name has 1 to ${MAX_NAME_LENGTH} of the characters A-Z a-z 0-9 _ -`);
+  checkEntryName(name, at, "a host");
   checkEnv(entry.env ?? [], at);
   checkConfig((entry.config ?? {}) as JsonObject, at);
   return {

@@ -36,7 +36,8 @@ const CAPS: JsonReading = { maxBytes: Number.POSITIVE_INFINITY, namesOnce: true,
 
 type Steps<Read> = Generator<undefined, Read, undefined>;
 
-const named = (error: ToolplaneError, name: string): ToolplaneError =>
+/** The error of a reader of JSON, about what has this name. */
+export const named = (error: ToolplaneError, name: string): ToolplaneError =>
   new ToolplaneError(error.code, error.message.replace(/^the (text|JSON) /, `${name} `), { detail: error.detail });
 
 const isJson = (text: string): boolean => {

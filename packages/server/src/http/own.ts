@@ -21,7 +21,7 @@ export interface Own {
   readonly self: string | undefined;
   /** Those of the ids that this caller may see. For callers that see everything, ids that do not exist may be among them. */
   among(kind: OwnedKind, ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Like `among`, for the turns of a stream, which asks for the same ones again and again. */
+  /** Like `among`, for the turns of a stream. Answers are remembered, because a stream asks for the same turns again and again. */
   turnsOfStream(turnIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Refuses a thing that exists and belongs to another; for a thing that does not exist the handler answers. */
   check(kind: OwnedKind, id: string): Promise<void>;

@@ -1,7 +1,7 @@
 // Every error that leaves the API, in one shape: {"error": {code, message, detail?, retryable}} with the code's status.
 // An unexpected error is logged with its cause and shown without it (I8).
 
-import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
+import { ToolplaneError, understandError } from "@toolplane/protocol";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { RequestFailure } from "./failure-log.ts";
@@ -25,7 +25,7 @@ const secondsSaid = ({ detail }: ToolplaneError): number | undefined => {
 };
 
 export const problem = (context: Context, error: unknown, { tell, status }: ProblemOptions = {}): Response => {
-  const known = isToolplaneError(error) ? error : understandError(error);
+  const known = understandError(error);
   if (known.http >= 500 && !BY_RULE.has(known.code))
     tell?.({
       path: context.req.path,

@@ -14,7 +14,7 @@ import {
 } from "@toolplane/protocol";
 import { keepAll, refuseChangedIntegers } from "@toolplane/protocol/agents";
 import { readBytes } from "./body-bytes.ts";
-import { type BodyParts, parseBodyParts, readBodyParts } from "./body-parts.ts";
+import { type BodyParts, named, parseBodyParts, readBodyParts } from "./body-parts.ts";
 
 /** One decoder for all: it keeps nothing between whole texts, and making one costs as much as decoding a small text. */
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
@@ -52,10 +52,7 @@ const capsOf = ({ isExact, keepsIntegers }: BodyReading): JsonReading => ({
   refuse: keepsIntegers === true ? refuseChangedIntegers : undefined,
 });
 
-const ofTheBody = (error: unknown): unknown =>
-  isToolplaneError(error)
-    ? new ToolplaneError(error.code, error.message.replace(/^the (text|JSON) /, "the body "), { detail: error.detail })
-    : error;
+const ofTheBody = (error: unknown): unknown => (isToolplaneError(error) ? named(error, "the body") : error);
 
 const storable = (value: unknown, text: string, { anyText = false }: BodyReading): unknown => {
   if (!anyText && mayBeUnstorable(text)) refuseUnstorable(value, "the body");

@@ -3,9 +3,15 @@
 //   (SEC-7).
 
 import type { ElicitationPolicy } from "@toolplane/bridges/mcp";
-import { isToken } from "@toolplane/protocol";
 import type { FileConfig } from "../config/config-file.ts";
-import { type OpenedConfig, type Place, readNamed } from "../config/named-entries.ts";
+import {
+  checkEntryName,
+  checkPrefix,
+  type EntryMeans,
+  type OpenedConfig,
+  type Place,
+  readNamed,
+} from "../config/named-entries.ts";
 import { refuseConfig } from "../config/refuse.ts";
 import { type EnvGrant, planEnvUse } from "../secrets/env-grants.ts";
 
@@ -30,8 +36,6 @@ export interface McpSetting {
   readonly elicitation: ElicitationPolicy;
 }
 
-const MAX_NAME_LENGTH = 40;
-const PREFIX = /^[A-Za-z0-9_-]{0,40}$/u;
 const HEADER = /^[A-Za-z0-9-]{1,64}$/u;
 /** Written by the transport itself; an entry must not replace them. */
 const OWN_HEADERS: ReadonlySet<string> = new Set(["host", "content-type", "content-length", "accept", "connection"]);
@@ -67,13 +71,7 @@ const checkHeaders = (
   }
 };
 
-interface Means {
-  readonly directory: string;
-  readonly grants: readonly EnvGrant[];
-  readonly projectId: string;
-}
-
-const readPlace = (entry: McpEntry, at: Place, { directory, grants, projectId }: Means): McpPlace => {
+const readPlace = (entry: McpEntry, at: Place, { directory, grants, projectId }: EntryMeans): McpPlace => {
   const { command, url, headers = {}, env = [], user } = entry;
   if ((command === undefined) === (url === undefined))
     throw refuseConfig(`${at("command")}: a server has either a command or a url`);
@@ -92,12 +90,10 @@ const readPlace = (entry: McpEntry, at: Place, { directory, grants, projectId }:
   return { url: address.href, headers };
 };
 
-const readServer = (entry: McpEntry, at: Place, means: Means): McpSetting => {
+const readServer = (entry: McpEntry, at: Place, means: EntryMeans): McpSetting => {
   const { name, prefix } = entry;
-  if (!isToken(name) || name.length > MAX_NAME_LENGTH)
-    throw refuseConfig(`${at("name")}: a server's name has 1 to ${MAX_NAME_LENGTH} of the characters A-Z a-z 0-9 _ -`);
-  if (prefix !== undefined && !PREFIX.test(prefix))
-    throw refuseConfig(`${at("prefix")}: a prefix has at most 40 of the characters A-Z a-z 0-9 _ -`);
+  checkEntryName(name, at, "a server");
+  checkPrefix(prefix, at);
   return {
     name,
     prefix,

@@ -2,7 +2,7 @@
 // its client must put right (an unknown tool, a token, a server that is away) is an error of the protocol.
 
 import { MissingRequiredClientCapabilityError, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { isToolplaneError, type ToolplaneError, understandError } from "@toolplane/protocol";
+import { understandError } from "@toolplane/protocol";
 import { TASKS_EXTENSION } from "./mcp-ask.ts";
 import { type McpToolResult, planFailure } from "./mcp-content.ts";
 
@@ -18,12 +18,10 @@ export const capabilitiesNeeded = (requiredCapabilities: Record<string, object>,
 
 export const tasksNeeded = (): ProtocolError => capabilitiesNeeded({ extensions: { [TASKS_EXTENSION]: {} } });
 
-const understood = (error: unknown): ToolplaneError => (isToolplaneError(error) ? error : understandError(error));
-
 /** The refusal of a call that was not made. */
 export const refuseCall = (error: unknown): McpToolResult => {
   if (error instanceof ProtocolError) throw error;
-  const known = understood(error);
+  const known = understandError(error);
   const { code, message, detail, retryable } = known.toWire();
   if (code === "not_found") throw invalidParams(message, { code });
   // A breaker is a limit: the model reads when the call may be made.

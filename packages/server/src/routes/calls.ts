@@ -1,7 +1,7 @@
 // Calls: make one, make many, look, wait, cancel, try again, ask why.
 
 import { type CallAnswer, isSettled, MAX_CANCELED } from "@toolplane/engine";
-import { isToolplaneError, ToolplaneError, understandError } from "@toolplane/protocol";
+import { ToolplaneError, understandError } from "@toolplane/protocol";
 import { z } from "zod";
 import type { ItemOutcome } from "../calls/batch-answers.ts";
 import { streamBatchList } from "../calls/batch-list.ts";
@@ -100,7 +100,7 @@ const makeItems = (call: BatchCall, signal: AbortSignal): readonly Promise<ItemO
       return await makeCall(asked, parseCall(input), { headers });
     } catch (thrown) {
       const error = await explainNotFound(thrown, call.engine, asked.projectId);
-      const known = isToolplaneError(error) ? error : understandError(error);
+      const known = understandError(error);
       if (known.http >= 500 && !logged) {
         logged = true;
         call.log.error("a call of a batch failed", { code: known.code, cause: String(known.cause ?? error) });

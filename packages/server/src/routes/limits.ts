@@ -1,8 +1,7 @@
 // What the limits of a project do now, and how a tool did: numbers for people who look.
 
-import type { LimitState, ToolUsage } from "@toolplane/engine";
+import { type LimitState, noTool, type ToolUsage } from "@toolplane/engine";
 import { z } from "zod";
-import { noTool } from "../gateway/tool-operations.ts";
 import { answerList } from "../http/answer-list.ts";
 import { anyObject, type BodyOf, pageOf, text, textOrNull, timeOrNull } from "../http/answers.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";

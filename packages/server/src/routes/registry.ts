@@ -1,6 +1,6 @@
 // Projects and tools.
 
-import type { Engine, RegisteredProject, RegisteredTool } from "@toolplane/engine";
+import { type Engine, noTool, type RegisteredProject, type RegisteredTool } from "@toolplane/engine";
 import type { JsonValue, ToolDefinition } from "@toolplane/protocol";
 import {
   type DefinitionChange,
@@ -16,7 +16,6 @@ import {
   changesBody,
   definitionFields,
   MAX_VERSION,
-  noTool,
   pendingBody,
   pendingShape,
   registeredAnswers,

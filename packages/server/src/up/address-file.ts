@@ -7,7 +7,7 @@ import { join } from "node:path";
 const addressPath = (dataDir: string): string => join(dataDir, "address");
 
 /** `host:port` as an address that a program of this machine can use: a server that listens everywhere is reached over loopback. */
-const reachable = (address: string): string => {
+export const reachable = (address: string): string => {
   const url = new URL(`http://${address}`);
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
   if (url.hostname === "[::]") url.hostname = "[::1]";

@@ -3,6 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import type { Engine, Log } from "@toolplane/engine";
+import { reachable } from "./address-file.ts";
 import { tokenPath } from "./token-file.ts";
 
 export interface ConsoleLinkOptions {
@@ -12,12 +13,6 @@ export interface ConsoleLinkOptions {
   readonly address: string;
   readonly log: Log;
 }
-
-/** A browser on this machine cannot open an address that means "every address". */
-const reachable = (address: string): string =>
-  address.replace(/^0\.0\.0\.0:/, "127.0.0.1:").replace(/^\[::\]:/, "[::1]:");
-
-const linkOf = (address: string, code: string): string => `http://${reachable(address)}/#login=${code}`;
 
 /** Undefined when the token's file cannot be used: the plane runs without the link, and `toolplane console` makes another. */
 export const makeConsoleLink = async ({
@@ -30,7 +25,7 @@ export const makeConsoleLink = async ({
     const token = await engine.tokens.check(readFileSync(tokenPath(dataDir), "utf8").trim());
     if (token === undefined) return undefined;
     const by = { door: "config", tokenId: token.tokenId, role: token.role, actor: "toolplane up" } as const;
-    return linkOf(address, (await engine.logins.makeCode(token.tokenId, by)).code);
+    return `${reachable(address)}/#login=${(await engine.logins.makeCode(token.tokenId, by)).code}`;
   } catch (error) {
     log.warn("no login link was made for the console", { reason: String(error), todo: "run: toolplane console" });
     return undefined;

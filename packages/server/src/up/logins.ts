@@ -5,17 +5,13 @@
 //   LG2. <data>/database-url is the owner's URL. It has mode 0600 from the moment it has a name, and is written at every start,
 //       because the socket may have moved.
 
-import { randomBytes } from "node:crypto";
-import { chmodSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LivePostgres, makeVerifier, OWNER, RUNTIME, USUAL_ROUNDS } from "@toolplane/processes";
 import pg from "pg";
 import { setUpRoles } from "./logins.sql.ts";
+import { writeSecret } from "./token-file.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const MODE = 0o600;
-
-const databaseUrlPath = (dataDir: string): string => join(dataDir, "database-url");
 
 /** Makes both logins, and makes the owner own what there is. */
 export const setUpLogins = async (server: Pick<LivePostgres, "login" | "url">, database: string): Promise<void> => {
@@ -37,11 +33,4 @@ export const setUpLogins = async (server: Pick<LivePostgres, "login" | "url">, d
   }
 };
 
-export const writeDatabaseUrl = (dataDir: string, url: string): void => {
-  const path = databaseUrlPath(dataDir);
-  const fresh = `${path}.${randomBytes(6).toString("hex")}`;
-  // "wx": fails if another process has put a file or link under this name.
-  writeFileSync(fresh, `${url}\n`, { mode: MODE, flag: "wx" });
-  chmodSync(fresh, MODE);
-  renameSync(fresh, path);
-};
+export const writeDatabaseUrl = (dataDir: string, url: string): void => writeSecret(join(dataDir, "database-url"), url);

@@ -8,7 +8,7 @@
 
 import { readFileSync } from "node:fs";
 import type { NatsBus, NatsLink, NatsOptions } from "@toolplane/bus/nats";
-import { type Carrier, inTime, LATE, type Log, type ServedTarget, systemClock } from "@toolplane/engine";
+import { type Carrier, inTime, LATE, type Log, systemClock, type TargetKey } from "@toolplane/engine";
 import { isToolplaneError, ToolplaneError, UsageError } from "@toolplane/protocol";
 import { pmoCommandSubscription, tryToolCommandSubscription } from "@toolplane/protocol/agents";
 import type { BusSetting } from "../config/bus-setting.ts";
@@ -23,7 +23,7 @@ export interface PlaneBus {
   /** For the engine of this plane, which closes what it opened. Nothing is made on NATS before the engine asks for it. */
   carrierFor(plane: () => Promise<string>): Carrier;
   /** How many fetches of a pair's services are open; undefined when the server does not say. */
-  waiting(served: ServedTarget): Promise<number | undefined>;
+  waiting(served: TargetKey): Promise<number | undefined>;
   /** Closed after the engine, because it carries the engine's last messages. */
   close(): Promise<void>;
 }
@@ -104,7 +104,7 @@ const FIRST_DURABLE = { durable, pattern: pattern.text };
 /** Short, because a person waits for the answer, and this is only one fact of it. */
 const COUNT_MS = 1_000;
 
-const countWaiting = async (bus: NatsBus, { projectId, target }: ServedTarget): Promise<number | undefined> => {
+const countWaiting = async (bus: NatsBus, { projectId, target }: TargetKey): Promise<number | undefined> => {
   const subscription = tryToolCommandSubscription(projectId, target);
   if (subscription === undefined) return undefined;
   const asked = bus.waitingAt(subscription.durable).catch(() => undefined);

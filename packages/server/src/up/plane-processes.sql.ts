@@ -1,4 +1,4 @@
-// Which processes use this database, from the names of their connections. Not prepared: people ask it, rarely.
+// Which processes use this database, from the names of their connections. The statement is not prepared, because it runs rarely: at a start, and when a person asks.
 
 export const READ_NAMES = `
 select distinct application_name as name from pg_stat_activity

@@ -1,7 +1,7 @@
 // The processes of one plane: every `up` names its database connections after its roles, so each process can see the others.
 // Nothing is stored: a killed process disappears with its connections.
 
-import type { Log, ServedTarget } from "@toolplane/engine";
+import type { Log, TargetKey } from "@toolplane/engine";
 import pg from "pg";
 import { UP_ROLES, type UpRole } from "../config/settings.ts";
 import { READ_NAMES } from "./plane-processes.sql.ts";
@@ -22,7 +22,7 @@ export interface PlaneProcesses {
   /** NATS carries the messages, and this process has no connection to it. */
   busAway(): boolean;
   /** How many questions for commands of a target wait on NATS; undefined when that cannot be known. */
-  waitingOnBus?(served: ServedTarget): Promise<number | undefined>;
+  waitingOnBus?(served: TargetKey): Promise<number | undefined>;
 }
 
 const PREFIX = "toolplane runs ";

@@ -40,7 +40,8 @@ const readSecret = (path: string, log: Log): string | undefined => {
   }
 };
 
-const writeSecret = (path: string, secret: string): void => {
+/** Under its name the file has mode 0600 and its whole text, or it is not there. */
+export const writeSecret = (path: string, secret: string): void => {
   const fresh = `${path}.${randomBytes(6).toString("hex")}`;
   // "wx": fails if another process has put a file or link under this name.
   writeFileSync(fresh, `${secret}\n`, { mode: MODE, flag: "wx" });

@@ -23,7 +23,10 @@ const drain = async (stack: Stack, log: Log): Promise<number> => {
     log.info("stopped");
     return EXIT_OK;
   }
-  log.error("stopping took too long and was cut off", { seconds: DRAIN_LIMIT_MS / 1_000 });
+  log.error(
+    "the server did not stop in time and ends now; a call whose tool still ran is offered again or ended when its lease lapses",
+    { seconds: DRAIN_LIMIT_MS / 1_000 },
+  );
   return EXIT_FAILED;
 };
 

@@ -81,14 +81,14 @@ test.each<[string, Partial<HeldBack>, QueuePlace | undefined, string, string]>([
     { blockedBy: "breaker", limits: { breaker }, openedAt: at(-6), nextAt: at(24), slots: [] },
     place(1),
     "the breaker of search has been open since 2026-01-02T03:03:59.000Z, because too many of its runs failed; a call runs as a trial at 2026-01-02T03:04:29.000Z (in 24 s), and its success closes the breaker; 1 call is ahead of it",
-    "see why the runs fail: toolplane calls list --tool search --status failed; to close the breaker by hand, take it away and set it again: toolplane tools limits search --breaker none, then --breaker 0.5/60s/30s; the calls that wait run first, and toolplane calls cancel --all --tool search ends them",
+    "see why the runs fail: toolplane calls list --tool search --status failed; to close the breaker by hand, take it away and set it again: toolplane tools limits search --breaker none, then --breaker 0.5/60s/30s; the calls that wait run then; to end them before, run: toolplane calls cancel --all --tool search",
   ],
   [
     "the trial of a target",
     { blockedBy: "breaker", toolName: undefined, target: "text", limits: { breaker }, openedAt: at(-6) },
     place(10_000, "agents", true),
     "the breaker of target text has been open since 2026-01-02T03:03:59.000Z, because too many of its runs failed; call c1 runs as a trial now: its success closes the breaker, its failure keeps it open; at least 10000 calls start before it, because the agents take turns",
-    "see why the runs fail: toolplane calls list --target text --status failed; to close the breaker by hand, take it away and set it again: toolplane projects limits demo --breaker none, then --breaker 0.5/60s/30s; the calls that wait run first, and toolplane calls cancel --all --target text ends them",
+    "see why the runs fail: toolplane calls list --target text --status failed; to close the breaker by hand, take it away and set it again: toolplane projects limits demo --breaker none, then --breaker 0.5/60s/30s; the calls that wait run then; to end them before, run: toolplane calls cancel --all --target text",
   ],
 ])("[LIM-why-1] [LIM-why-2] %s", (_, more, where, why, todo) => {
   expect(planLimitWhy({ ...shown(held(more)), projectId: "demo", nowMs: NOW, place: where })).toEqual([why, todo]);

@@ -110,7 +110,7 @@ const whyBreaker = (held: Held): Said => {
   const change = toolName === undefined ? `projects limits ${projectId}` : `tools limits ${toolName}`;
   return [
     `the breaker of ${toolName ?? `target ${target}`} has been open${since}, because too many of its runs failed; ${trialText(held)}${thenAhead(held)}`,
-    `see why the runs fail: toolplane calls list ${of} --status failed; to close the breaker by hand, take it away and set it again: toolplane ${change} --breaker none, then --breaker ${breakerText(limits)}; the calls that wait run first, and toolplane calls cancel --all ${of} ends them`,
+    `see why the runs fail: toolplane calls list ${of} --status failed; to close the breaker by hand, take it away and set it again: toolplane ${change} --breaker none, then --breaker ${breakerText(limits)}; the calls that wait run then; to end them before, run: toolplane calls cancel --all ${of}`,
   ];
 };
 

@@ -2,8 +2,9 @@
 // seen, so events are neither missed nor shown twice.
 
 import type { PlaneEvent } from "@toolplane/sdk/client";
+import { EVENT_KINDS } from "../../events/event-filter.ts";
 import type { Command, CommandContext } from "../command.ts";
-import { CALL_ENDS, EVENT_KINDS, type EventLine, planEventLine } from "../event-line.ts";
+import { CALL_ENDS, type EventLine, planEventLine } from "../event-line.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Flags } from "../options.ts";
 import { oneLine } from "../plain-text.ts";
