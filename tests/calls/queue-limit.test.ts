@@ -6,6 +6,7 @@ import {
   codeOf,
   createMeeting,
   createStandingClock,
+  meddle,
   resultFor,
   startTestEngine,
   type TestEngine,
@@ -74,8 +75,9 @@ const startOnePlace = async (projectId: string, options: object) => {
       const [call] = await engine.calls.claim({ projectId: of, target: "test", holder: "h", max: 1 });
       await engine.calls.settle(resultFor(call as LeasedCall));
     },
-    passes(seconds: number): void {
+    async passes(seconds: number): Promise<void> {
       passedMs += seconds * 1_000;
+      await meddle(t, "ageLiveCalls", [projectId, seconds]);
     },
     /** What a refused caller is told. */
     async pause(): Promise<unknown> {
@@ -98,7 +100,7 @@ test.each([
     const one = await startOnePlace(id, options);
     await one.make(more);
     expect(await one.pause()).toBe(60);
-    one.passes(3);
+    await one.passes(3);
     // Ends of another project make no place in this queue.
     await one.endOne(`${id}-busy`);
     expect(await one.pause()).toBe(60);
@@ -110,9 +112,9 @@ test("[LIM-project-5] a full queue that a call left lately asks for as long agai
   await one.endOne("lately");
   await one.make();
   expect(await one.pause()).toBe(1);
-  one.passes(4);
+  await one.passes(4);
   expect(await one.pause()).toBe(4);
-  one.passes(20);
+  await one.passes(20);
   expect(await one.pause()).toBe(60);
 });
 
@@ -121,13 +123,25 @@ test("[LIM-project-5] calls that fill the queue of an idle project ask for a sho
   const asked = await Promise.allSettled(Array.from({ length: 3 }, () => one.make()));
   const refused = asked.flatMap((each) => (each.status === "rejected" ? [each.reason.detail] : []));
   expect(refused).toMatchObject(Array(2).fill({ limit: "queue", retry_after_seconds: 1 }));
-  one.passes(4);
+  await one.passes(4);
   expect(await one.pause()).toBe(4);
-  one.passes(7);
+  await one.passes(7);
   expect(await one.pause()).toBe(60);
-  one.passes(60);
+  await one.passes(60);
   expect(await one.pause()).toBe(60);
-  // Nothing was refused here for a long time: what this process knows of the queue is old.
-  one.passes(600);
-  expect(await one.pause()).toBe(1);
+});
+
+test("[LIM-project-5] a process that did not see the queue fill up tells the same pause as the one that did", async () => {
+  const one = await startOnePlace("shared", {});
+  const other = await t.another();
+  const pauseThere = () =>
+    other.calls.dispatch({ projectId: "shared", toolName: "any", arguments: {} }).catch((error: unknown) => error);
+  await one.make();
+  await one.passes(4);
+  expect(await one.pause()).toBe(4);
+  // The clock of the other process does not stand.
+  const there = Number(((await pauseThere()) as ToolplaneError).detail?.retry_after_seconds);
+  expect([there >= 4, there <= 10]).toEqual([true, true]);
+  await one.passes(20);
+  expect(await pauseThere()).toMatchObject({ detail: { retry_after_seconds: 60 } });
 });

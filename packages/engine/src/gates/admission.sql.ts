@@ -68,14 +68,17 @@ export interface QueuedRow {
   readonly queued: number;
   /** How many of them wait for nothing but a service. */
   readonly ready: number;
+  /** How long ago the newest of them was made; null when there is none. */
+  readonly newest_ms: number | null;
 }
 
 /** How many calls of the project wait, for a service or for a person, counted up to $2. $1 project. */
 export const COUNT_QUEUED: Statement = {
   name: "gates.count-queued",
   text: `
-select count(*)::int as queued, count(*) filter (where ${IS_READY})::int as ready
-  from (select status, available_at from state.live_calls where project_id = $1 and status in ('queued', 'awaiting_approval') limit $2::int) q`,
+select count(*)::int as queued, count(*) filter (where ${IS_READY})::int as ready,
+       (extract(epoch from now() - max(created_at)) * 1000)::float8 as newest_ms
+  from (select status, available_at, created_at from state.live_calls where project_id = $1 and status in ('queued', 'awaiting_approval') limit $2::int) q`,
 };
 
 export interface OpenRow {

@@ -105,8 +105,8 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
     return limits;
   };
 
-  const queueFull = (projectId: string, queue: number, canStart: boolean): ToolplaneError => {
-    const seconds = pauses.pause(projectId, canStart);
+  const queueFull = (projectId: string, queue: number, canStart: boolean, newestMs = 0): ToolplaneError => {
+    const seconds = pauses.pause(projectId, canStart, newestMs);
     const message = `the queue of project ${projectId} is full: at most ${callsOf(queue)} may wait; there is room when waiting calls start or are canceled; try again in ${seconds} s, which is an estimate`;
     return refuse(message, seconds, { limit: "queue", queue });
   };
@@ -118,11 +118,11 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
     verdicts: (ToolplaneError | undefined)[],
   ): Promise<number> => {
     const [row] = await db.query<QueuedRow>(COUNT_QUEUED, [projectId, queue]);
-    const { queued, ready } = row ?? { queued: 0, ready: 0 };
+    const { queued, ready, newest_ms: newestMs } = row ?? { queued: 0, ready: 0, newest_ms: null };
     const left = Math.max(queue - queued, 0);
     if (left > 0) pauses.moved(projectId);
     if (left >= verdicts.length) return verdicts.length;
-    verdicts.fill(queueFull(projectId, queue, left > 0 || ready > 0), left);
+    verdicts.fill(queueFull(projectId, queue, left > 0 || ready > 0, newestMs ?? 0), left);
     return left;
   };
 

@@ -66,6 +66,9 @@ update state.live_calls
    set lease_expires_at = lease_expires_at - make_interval(secs => $1::float8), run_deadline = run_deadline - make_interval(secs => $1::float8),
        due_at = due_at - make_interval(secs => $1::float8), started_at = started_at - make_interval(secs => $1::float8)
  where status = 'running'`,
+  /** The open calls of a project were made so many seconds earlier. $1 project, $2 seconds. */
+  ageLiveCalls:
+    "update state.live_calls set created_at = created_at - make_interval(secs => $2::float8) where project_id = $1",
   loseResultCards: "delete from cards.cards where type = 'tool.result'",
   markSent: "update state.live_calls set publishes = 1 where tool_call_id = $1",
   putOffCalls: "update state.live_calls set available_at = 'infinity', due_at = now()",
