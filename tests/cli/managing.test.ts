@@ -224,6 +224,28 @@ describe("toolplane token", () => {
   });
 });
 
+describe("toolplane tools limits", () => {
+  test("[LIM-door-4] [API-2-K6] shows the limits and what they hold now, of a tool and of the project", async () => {
+    const file = write("crowded.yaml", definition("crowded", "One at a time"));
+    await stack.run(["tools", "apply", file]);
+    await stack.run(["tools", "limits", "crowded", "--concurrency", "1"]);
+    for (let call = 0; call < 3; call++)
+      await stack.api("POST", "/projects/demo/calls", { tool_name: "crowded", arguments: {} });
+    await stack.api("POST", "/projects/demo/tool-services/files/claim", { max: 5, wait_seconds: 0 });
+    const { out } = await stack.run(["tools", "limits", "crowded"]);
+    expect(out).toMatch(/^concurrency +1$[^]*^running +1$[^]*^waiting +2$[^]*^held by +concurrency$/m);
+    expect(await stack.json("tools", "limits", "crowded")).toMatchObject({
+      concurrency: 1,
+      state: { held_by: "concurrency", running: 1, waiting: 2 },
+    });
+    expect(await stack.json("tools", "limits", "word_count")).toMatchObject({ concurrency: null, state: null });
+    const whole = await stack.run(["projects", "limits", "demo", "--concurrency", "50"]);
+    expect(whole.out).toMatch(/^concurrency +50$[^]*^running +1$[^]*^waiting +2$/m);
+    await stack.run(["projects", "limits", "demo", "--concurrency", "none"]);
+    await stack.run(["calls", "cancel", "--all", "--tool", "crowded"]);
+  });
+});
+
 describe("toolplane tail", () => {
   test("[API-2-K20] shows what happens as it happens, and ends with 0 on Ctrl-C", async () => {
     await using tail = await stack.start(["tail", "--json"]);

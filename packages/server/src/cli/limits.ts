@@ -1,7 +1,10 @@
 // Limits as they are typed: `--concurrency 20 --rate 50/s --burst 5 --breaker 0.5/60s/30s --queue none`. The server checks their values.
 
-import { isRecord } from "@toolplane/protocol";
+import { isRecord, isToolplaneError } from "@toolplane/protocol";
+import { type Api, type Body, pathOf } from "@toolplane/sdk/client";
+import { itemsOf, shortTime, textOf } from "./body.ts";
 import { tryParseDuration } from "./duration.ts";
+import type { Field } from "./output.ts";
 import { jsonText } from "./plain-text.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
@@ -94,3 +97,35 @@ export const limitText = (limit: unknown): string => {
   if (failure_rate !== undefined) return `${String(failure_rate)}/${String(window_seconds)}s/${String(open_seconds)}s`;
   return jsonText(limit);
 };
+
+/** What the limits of a tool do now; null: those of the project. Undefined when it has none, and for a token that may not read them. */
+export const readLimitState = async (
+  client: Pick<Api, "request">,
+  project: string,
+  tool: string | null,
+): Promise<Body | undefined> => {
+  let cursor: string | undefined;
+  try {
+    do {
+      const query = { limit: "500", ...(cursor === undefined ? {} : { cursor }) };
+      const page = await client.request({ path: pathOf("projects", project, "limits"), query });
+      const found = itemsOf(page).find((one) => one.target === null && one.tool_name === tool);
+      if (found !== undefined) return found;
+      cursor = textOf(page, "next_cursor");
+    } while (cursor !== undefined);
+  } catch (error) {
+    if (!isToolplaneError(error) || error.code !== "auth_failed") throw error;
+  }
+  return undefined;
+};
+
+export const stateFields = (state: Body | undefined): readonly Field[] =>
+  state === undefined
+    ? []
+    : [
+        ["running", state.running],
+        ["waiting", state.waiting],
+        ["held by", state.held_by],
+        ["breaker open since", shortTime(state, "breaker_opened_at")],
+        ["next may start at", shortTime(state, "next_at")],
+      ];

@@ -5,7 +5,7 @@ import { pathOf } from "@toolplane/sdk/client";
 import { parseText, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { limitText, readLimits } from "../limits.ts";
+import { limitText, readLimitState, readLimits, stateFields } from "../limits.ts";
 import { listCommand } from "../list-command.ts";
 
 const list = listCommand({
@@ -90,15 +90,20 @@ const limits: Command = {
   least: 1,
   most: 1,
   options: ["concurrency", "rate", "burst", "queue", "breaker"],
-  summary: "show or change what a project may do at once",
+  summary: "show or change what a project may do at once, and what its limits hold now",
   async run({ client, args, flags, output }) {
     const path = pathOf("projects", args[0] ?? "");
     const body = { limits: readLimits(flags, "target_breaker", "projects limits") };
     const changes = Object.keys(body.limits).length > 0;
     const project = await client.request(changes ? { method: "PATCH", path, body } : { path });
     const now = isRecord(project.limits) ? project.limits : {};
-    if (output.json) output.data(now);
-    else output.fields(Object.entries(now).map(([name, value]) => [name, limitText(value)]));
+    const state = await readLimitState(client, args[0] ?? "", null);
+    if (output.json) output.data({ ...now, state: state ?? null });
+    else
+      output.fields([
+        ...Object.entries(now).map(([name, value]) => [name, limitText(value)] as const),
+        ...stateFields(state),
+      ]);
     return EXIT.ok;
   },
 };

@@ -6,7 +6,7 @@ import { applyFiles } from "../apply-files.ts";
 import { cellOf, shortTime, targetOf, textOf } from "../body.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { limitText, readLimits } from "../limits.ts";
+import { limitText, readLimitState, readLimits, stateFields } from "../limits.ts";
 import { listCommand } from "../list-command.ts";
 import type { Output } from "../output.ts";
 import { showPage } from "../page.ts";
@@ -208,7 +208,7 @@ const limits: Command = {
   most: 1,
   options: ["project", "concurrency", "rate", "burst", "breaker"],
   summary:
-    "show or change the limits of a tool, and nothing else of it; retry_policy is shown, and changed by the API or the definition",
+    "show or change the limits of a tool, and nothing else of it, and show what they hold now; retry_policy is changed by the API or the definition",
   async run({ client, project, args, flags, output }) {
     const name = args[0] ?? "";
     const body = readLimits(flags, "breaker", "tools limits");
@@ -219,8 +219,13 @@ const limits: Command = {
     );
     const { options } = tool;
     const now = Object.fromEntries(LIMITS.map((key) => [key, isRecord(options) ? (options[key] ?? null) : null]));
-    if (output.json) output.data(now);
-    else output.fields(Object.entries(now).map(([key, value]) => [key, limitText(value)]));
+    const state = await readLimitState(client, project, name);
+    if (output.json) output.data({ ...now, state: state ?? null });
+    else
+      output.fields([
+        ...Object.entries(now).map(([key, value]) => [key, limitText(value)] as const),
+        ...stateFields(state),
+      ]);
     return EXIT.ok;
   },
 };
