@@ -1,7 +1,7 @@
 // Tries failed attempts again, by the retry policies of their tools (plan-retry.ts). A retry waits as a row, not in the memory of a
 // worker: whatever dies meanwhile, the call is tried again.
-//   RT1. The policy in force counts, as with all limits of a tool: one that was changed or taken away meanwhile is not the one under which the call
-//        was made. Only for a tool that was deleted the call's own version is asked.
+// The policy in force counts, as with all limits of a tool, and not the one under which the call was made. Only when the tool was deleted is the
+// call's own version asked.
 
 import { type RetryPolicy, resolveOptions } from "@toolplane/protocol";
 import type { Breakers } from "../gates/breakers.ts";
@@ -50,7 +50,7 @@ const mayFail = ({ facts, leaseId, given }: FailedAttempt): boolean =>
 export const createRetries = (deps: RetriesDeps): Retries => {
   const { definitions, doorbell, republishSeconds } = deps;
 
-  /** RT1. */
+  /** The policies in force. */
   const policiesOf = async (
     calls: readonly CallFacts[],
     on?: Queryer,
