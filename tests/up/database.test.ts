@@ -1,8 +1,8 @@
 // The database under a running stack: killed, dropped connections, taken away, and a server of one's own.
 
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { createTestDatabase, isRunning, queryTestDatabase, until } from "@toolplane/testkit";
+import { createTestDatabase, ENGINE_TEMPLATE, isRunning, queryTestDatabase, until } from "@toolplane/testkit";
 import { describe, expect, test, vi } from "vitest";
 import { makePlace, makeUsedPlace } from "./data.ts";
 import { databasePid, databaseUrl, PATIENCE_MS, startUp, type UpProcess } from "./up-process.ts";
@@ -153,6 +153,70 @@ describe("[UP-5-5] [UP-5-6] a server of one's own", () => {
       expect(await up.stop()).toBe(0);
       expect(await other.stop()).toBe(0);
       expect(up.stderr()).not.toContain(database.url);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  test("[ARCH-5-12] keeps its address and token: a plane with another database is refused, one with the same is not", async () => {
+    await using place = await makePlace();
+    const { dataDir } = place;
+    const database = await createTestDatabase(ENGINE_TEMPLATE);
+    const another = await createTestDatabase(ENGINE_TEMPLATE);
+    try {
+      const files = () => ["address", "token"].map((name) => readFileSync(join(dataDir, name), "utf8"));
+      const own = ["--database-url", database.url];
+      await using up = startUp({ dataDir, args: own });
+      const url = await up.ready();
+      const kept = files();
+      for (const args of [[], ["--database-url", another.url]]) {
+        await using other = startUp({ dataDir, args });
+        expect(await other.exited).toBe(1);
+        expect(other.stderr().trimEnd().split("\n").at(-1)).toBe(
+          `toolplane: conflict: already running: a plane with another database serves ${url} and has its token and address in ${dataDir}; stop it first, start with another --data, or give both the same --database-url`,
+        );
+        expect(files()).toEqual(kept);
+      }
+      expect(existsSync(join(dataDir, "postgres"))).toBe(false);
+      await using same = startUp({ dataDir, args: own });
+      await same.ready();
+      expect((await same.request("GET", "/projects")).status).toBe(200);
+      expect(files()[1]).toBe(kept[1]);
+    } finally {
+      await database.drop();
+      await another.drop();
+    }
+  });
+
+  test("[ARCH-5-12] takes neither address nor token from a plane with an embedded database", async () => {
+    await using place = await makeUsedPlace();
+    const { dataDir } = place;
+    const database = await createTestDatabase(ENGINE_TEMPLATE);
+    try {
+      await using up = startUp({ dataDir });
+      const url = await up.ready();
+      const token = readFileSync(join(dataDir, "token"), "utf8");
+      await using other = startUp({ dataDir, args: ["--database-url", database.url] });
+      expect(await other.exited).toBe(1);
+      expect(other.stderr()).toContain(`already running: process ${up.pid} serves ${url} from ${dataDir}`);
+      expect(readFileSync(join(dataDir, "address"), "utf8").trim()).toBe(url);
+      expect(readFileSync(join(dataDir, "token"), "utf8")).toBe(token);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  test("[ARCH-5-12] an address that a killed plane left behind refuses nobody", async () => {
+    await using place = await makePlace();
+    const { dataDir } = place;
+    const database = await createTestDatabase(ENGINE_TEMPLATE);
+    try {
+      await using up = startUp({ dataDir, args: ["--database-url", database.url] });
+      const { port } = new URL(await up.ready());
+      await up.killGroup();
+      await using next = startUp({ dataDir, args: ["--port", port] });
+      await next.ready();
+      expect((await next.request("GET", "/projects")).status).toBe(200);
     } finally {
       await database.drop();
     }

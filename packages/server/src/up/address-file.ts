@@ -4,7 +4,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const addressPath = (dataDir: string): string => join(dataDir, "address");
+export const addressPath = (dataDir: string): string => join(dataDir, "address");
 
 /** `host:port` as an address that a program of this machine can use: a server that listens everywhere is reached over loopback. */
 export const reachable = (address: string): string => {

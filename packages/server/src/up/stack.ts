@@ -26,6 +26,7 @@ import { planEnvUse } from "../secrets/env-grants.ts";
 import { openTracing, type Tracing } from "../tracing/tracing.ts";
 import { openWebhookDoor } from "../webhooks/run-webhooks.ts";
 import { writeAddressFile } from "./address-file.ts";
+import { findPlaneOf, refuseBesidePlane, refuseOtherDatabase } from "./address-owner.ts";
 import { makeConsoleLink } from "./console-link.ts";
 import { type DataDirectory, openDataDirectory, openThrowAwayDirectory } from "./data-directory.ts";
 import { openEmbeddedStore } from "./embedded-store.ts";
@@ -228,6 +229,9 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   const nats = settings.bus && readNatsOptions(settings.bus, `toolplane up ${settings.roles.join(",")}`);
   parts.data = await openData(options);
   const dataDir = parts.data.path;
+  // A library writes neither an address nor a token.
+  const beside = options.listen === false ? undefined : await findPlaneOf(dataDir);
+  if (beside !== undefined && settings.databaseUrl === undefined) await refuseBesidePlane(dataDir, beside);
   const address = await listenFirst(parts, options, dataDir);
   log.info("starting", { version: options.version, address, data: dataDir });
   goOn();
@@ -269,6 +273,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   });
   goOn();
   await warnOfOtherBus(parts.processes, self, log);
+  if (beside !== undefined) await refuseOtherDatabase(dataDir, beside, parts.engine.tokens);
   await prepare(parts.engine, options.listen === false ? undefined : dataDir, definitions, options);
   const { engine, store, bus, tracing } = parts;
   await startServices(parts, { ...options, engine, store, bus, dataDir, observeTurns: tracing.turns });
