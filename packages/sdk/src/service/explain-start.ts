@@ -17,7 +17,7 @@ const OVER_HTTP: Sentences = {
       ? `the server at ${url} wants a token: set TOOLPLANE_TOKEN (toolplane token create --role tool --project ${projectId} --targets ${target})`
       : `the server at ${url} does not know this token: set TOOLPLANE_TOKEN to one that was not revoked`,
   auth_failed: ({ projectId, target }) =>
-    `the token may not serve target ${target} in project ${projectId}: use one made for that target`,
+    `the token may not serve target ${target} in project ${projectId}: use one made for that target (toolplane token create --role tool --project ${projectId} --targets ${target})`,
   not_found: noProject,
 };
 

@@ -261,6 +261,48 @@ describe("a start that fails says why in one sentence", () => {
     });
   });
 
+  test("[API-6-S15] a token of another target, which only the first claim finds out", async () => {
+    await using plane = await createPlane();
+    const refusal = { code: "auth_failed", message: "this token serves other, not text" };
+    const refuse = (from: number) => {
+      let claims = 0;
+      plane.intercept = ({ path }) =>
+        path.endsWith("/claim") && ++claims >= from ? { status: 403, body: { error: refusal } } : undefined;
+    };
+    const sentence =
+      "the token may not serve target text in project demo: use one made for that target (toolplane token create --role tool --project demo --targets text)";
+
+    refuse(1);
+    const exits: number[] = [];
+    let said = "";
+    const stderr = { write: (text: string) => (said += text) };
+    const port = Object.assign(new EventEmitter(), { stderr, exit: (code: number) => void exits.push(code) });
+    await (await serve(plane, { handleSignals: true, process: port })).finished;
+    await until(() => exits.length > 0, "the process ends");
+    expect([said, exits]).toEqual([`${sentence}\n`, [1]]);
+
+    const log = createRecordingLog();
+    await (await serve(plane, { log })).finished;
+    expect(log.entries.at(-1)).toMatchObject({ level: "error", message: sentence });
+    expect(log.entries.filter(({ level }) => level === "warn")).toEqual([]);
+  });
+
+  test("[API-6-S16] a refusal after the first claim was answered does not end it", async () => {
+    await using plane = await createPlane();
+    const log = createRecordingLog();
+    await using _serving = await serve(plane, { log });
+    plane.offer(sampleCall());
+    await until(() => plane.results.length === 1, "the result arrives");
+    let refused = 0;
+    plane.intercept = ({ path }) => (path.endsWith("/claim") && ++refused <= 2 ? error(403, "auth_failed") : undefined);
+    // Ends the claim that is under way; the next two are refused.
+    plane.offer(sampleCall({ callId: "call_2", leaseId: "lease_2" }));
+    await until(() => refused > 2, "it asks again");
+    plane.offer(sampleCall({ callId: "call_3", leaseId: "lease_3" }));
+    await until(() => plane.results.length === 3, "it goes on");
+    expect(log.entries.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
   test("[API-6-5] a name that belongs to another target", async () => {
     await using plane = await createPlane();
     await (await serve(plane)).stop();

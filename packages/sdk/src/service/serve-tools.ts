@@ -13,7 +13,7 @@ import { createCallScope } from "../tools/call-scope.ts";
 import { definitionOf, type Tool } from "../tools/define-tool.ts";
 import { createFunctionExecutor } from "../tools/function-executor.ts";
 import { refuseUnknownKeys } from "../tools/refuse-keys.ts";
-import { endInOneSentence } from "./end-in-one-sentence.ts";
+import { endInOneSentence, endRefused } from "./end-in-one-sentence.ts";
 import { endOnCrash } from "./end-on-crash.ts";
 import { explainStart } from "./explain-start.ts";
 import { planNamedDefinitions } from "./named-definitions.ts";
@@ -181,6 +181,7 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     maxResultBytes: options.maxResultBytes,
     maxAttempts: options.maxAttempts,
   });
+  let refused: Error | undefined;
   const service = startToolService({
     gateway,
     runner,
@@ -198,6 +199,14 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     // A server that came back may be empty. Over NATS a service does not see the plane go, so an idle service registers from
     // time to time.
     onReconnected: registerAgain,
+    // On NATS a right may be granted while the service runs.
+    onRefused:
+      settings.nats === undefined
+        ? (error) => {
+            refused = explainStart(error, settings, scrubber);
+            void service.stop();
+          }
+        : undefined,
     onIdle: settings.nats === undefined ? undefined : registerAgain,
   });
   const finished = service.finished.then(() =>
@@ -220,6 +229,9 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     forget();
     forgetCrash();
     options.signal?.removeEventListener("abort", onAbort);
+  });
+  void finished.then(() => {
+    if (refused !== undefined) endRefused(refused, port, log);
   });
   log.info("serving", { target, project: gateway.projectId, tools: tools.map(({ name }) => name).join(", ") });
   return { stop, finished, running: service.running, [Symbol.asyncDispose]: () => stop() };

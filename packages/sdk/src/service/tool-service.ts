@@ -1,6 +1,7 @@
 // A tool service: claims commands of one target and lets the runner handle them.
 //   TS1. A lease means started: the service claims no more than it can start at once, and gives back what it cannot start.
 //   TS2. The service outlives its server: while no server answers it asks again without end, less and less often.
+//      A refusal of the first claim is told instead: the token is wrong, and asking again would not change it.
 //   TS3. Stopping: first no more claims, then running calls may end by themselves, then they are told to stop.
 
 import { type Backoff, backoff, HEADERS, type ToolplaneError, understandError } from "@toolplane/protocol";
@@ -29,6 +30,8 @@ export interface ToolServiceOptions {
   readonly waitMs?: number | undefined;
   /** The server is back after it was away. */
   readonly onReconnected?: (() => void) | undefined;
+  /** The plane refused the token of this service before it answered one claim. Absent: it asks again, as after other failures. */
+  readonly onRefused?: ((error: ToolplaneError) => void) | undefined;
   /** Nothing came while a claim waited. */
   readonly onIdle?: (() => void) | undefined;
 }
@@ -63,6 +66,8 @@ const QUICK_ANSWER_MS = 100;
 /** Nothing was done for the call, so it may be delivered again at once. */
 const UNHANDLED: ReadonlySet<RunOutcome> = new Set(["ignored", "swallowed", "returned", "undelivered"]);
 
+const REFUSED: ReadonlySet<string> = new Set(["unauthorized", "auth_failed"]);
+
 export interface ClaimState {
   /** Claims in a row that failed. */
   readonly failures: number;
@@ -85,6 +90,7 @@ export const startToolService = (options: ToolServiceOptions): ToolService => {
   const slots = createSlots(concurrency);
   let state: ClaimState = { failures: 0, quickEmpty: 0, unhandled: 0 };
   let isPausing = false;
+  let wasAnswered = false;
   const service: ClaimingService = { room: () => (isPausing ? 0 : Math.min(slots.free(), MAX_PER_CLAIM)) };
 
   const giveBack = async ({ headers, lease }: ClaimedCommand): Promise<void> => {
@@ -105,6 +111,11 @@ export const startToolService = (options: ToolServiceOptions): ToolService => {
   };
 
   const failed = (error: ToolplaneError): void => {
+    if (!wasAnswered && options.onRefused !== undefined && REFUSED.has(error.code)) {
+      noMore.abort();
+      options.onRefused(error);
+      return;
+    }
     // Logged once when it begins; the tries in between say nothing new.
     if (state.failures === 0)
       log.warn("this service could not ask for calls; it tries again", {
@@ -116,6 +127,7 @@ export const startToolService = (options: ToolServiceOptions): ToolService => {
   };
 
   const answered = (commands: readonly ClaimedCommand[], tookMs: number): void => {
+    wasAnswered = true;
     if (state.failures > 0) {
       log.info("this service asks for calls again", { target });
       options.onReconnected?.();
