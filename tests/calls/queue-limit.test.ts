@@ -85,7 +85,9 @@ const startOnePlace = async (projectId: string, options: object) => {
       const seconds = error.detail?.retry_after_seconds;
       const message = `the queue of project ${projectId} is full: at most 1 call may wait; there is room when waiting calls start or are canceled`;
       expect(error).toMatchObject({ code: "rate_limited", message: expect.stringContaining(message) });
-      expect(error.message).toMatch(new RegExp(`try again in ${seconds} s, which is an estimate$`));
+      expect(error.message).toContain(`; see them with: toolplane calls list --status queued --project ${projectId};`);
+      // The command line adds no advice that stands at the end already.
+      expect(error.message).toMatch(new RegExp(`; as an estimate, try again in ${seconds} s$`));
       return seconds;
     },
   };

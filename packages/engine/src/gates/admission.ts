@@ -107,7 +107,7 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
 
   const queueFull = (projectId: string, queue: number, canStart: boolean, newestMs = 0): ToolplaneError => {
     const seconds = pauses.pause(projectId, canStart, newestMs);
-    const message = `the queue of project ${projectId} is full: at most ${callsOf(queue)} may wait; there is room when waiting calls start or are canceled; try again in ${seconds} s, which is an estimate`;
+    const message = `the queue of project ${projectId} is full: at most ${callsOf(queue)} may wait; there is room when waiting calls start or are canceled; see them with: toolplane calls list --status queued --project ${projectId}; as an estimate, try again in ${seconds} s`;
     return refuse(message, seconds, { limit: "queue", queue });
   };
 

@@ -17,6 +17,16 @@ describe("an error", () => {
     );
   });
 
+  test("says the pause of a limit once, also when the message ends with it as an estimate", () => {
+    const detail = { retry_after_seconds: 60 };
+    const error = new ToolplaneError("rate_limited", "the queue is full; as an estimate, try again in 60 s", {
+      detail,
+    });
+    expect(formatFailure(describeFailure(error), false)).toBe(
+      "toolplane: rate_limited: the queue is full; as an estimate, try again in 60 s",
+    );
+  });
+
   test("brings its own advice when it has one, and keeps it out of the detail", () => {
     const failure = describeFailure(
       new ToolplaneError("conflict", "no", { detail: { todo: "stop it first", pid: 5 } }),
