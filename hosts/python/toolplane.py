@@ -512,6 +512,15 @@ def find_plane() -> str:
     return named_plane() or plane_beside() or "http://127.0.0.1:7420"
 
 
+def wrong_address(url: Optional[str]) -> str:
+    """Why an address is none of a plane's HTTP API. It may hold a password, so it is not shown."""
+    said, scheme = "url" if url else "TOOLPLANE_URL", (url or named_plane()).partition("://")[0].lower()
+    why = f"{said} must be an http or https address such as http://127.0.0.1:7420"
+    if scheme not in ("nats", "tls"):
+        return why
+    return f"{why}; toolplane.py does not speak NATS: give it the address of the plane, or write the service as examples/nats-python does"
+
+
 class Client:
     """The HTTP API. Connections are kept and shared; the token is in a header and nowhere else.
 
@@ -1023,9 +1032,18 @@ class Service:
                 given_up.wait(backoff(failures))
         return None
 
+    def definition(self, item: Tool) -> Dict[str, Any]:
+        said = item.definition(self.target)
+        try:
+            return self.scrub.json(said)
+        except (TypeError, ValueError) as error:
+            numbers = (number_without_json(said[key], key) for key in ("options", "parameters"))
+            why = next(filter(None, numbers), f"the definition is not JSON: {error}")
+            raise ApiError(400, "bad_request", f"{item.name}: {why}") from None
+
     def register(self, item: Tool) -> None:
         """Registers a definition that is new or changed."""
-        mine, path = self.scrub.json(item.definition(self.target)), f"/tools/{urllib.parse.quote(item.name, safe='')}"
+        mine, path = self.definition(item), f"/tools/{urllib.parse.quote(item.name, safe='')}"
         try:
             known, _ = self.client.request("GET", path)
         except ApiError as error:
@@ -1034,7 +1052,13 @@ class Service:
             known = {}
         if any(known.get(key) != value for key, value in mine.items()):
             # As a service, whatever the token may do: what a person decided about the tool stays.
-            known, _ = self.client.request("POST", "/tools", mine, headers={"toolplane-register-as": "service"})
+            try:
+                known, _ = self.client.request("POST", "/tools", mine, headers={"toolplane-register-as": "service"})
+            except ApiError as error:
+                if error.code != "bad_request" or error.message.startswith(item.name):
+                    raise
+                # The server's sentence about a definition names only its options.
+                raise ApiError(error.status, error.code, f"{item.name}: {error.message}", error.detail) from None
             if known.get("outcome") == "pending":
                 log.warning("a new version of %s waits for a person: toolplane tools accept %s", item.name, item.name)
             elif known.get("outcome") == "older":
@@ -1281,11 +1305,14 @@ def serve(
     token = token or os.environ.get("TOOLPLANE_TOKEN", "")
     if not token:
         raise SystemExit("toolplane: set TOOLPLANE_TOKEN (toolplane token create --role tool --targets TARGET)")
-    client = Client(
-        url,
-        token,
-        project or os.environ.get("TOOLPLANE_PROJECT") or "demo",
-    )
+    try:
+        client = Client(
+            url,
+            token,
+            project or os.environ.get("TOOLPLANE_PROJECT") or "demo",
+        )
+    except ValueError:
+        raise SystemExit(f"toolplane: bad_request: {wrong_address(url)}") from None
     scrub = Scrubber(known_secrets(tools, token))
     for handler in logging.getLogger().handlers:
         handler.addFilter(LogScrubber(scrub))
@@ -1638,8 +1665,6 @@ def connect(url: Optional[str] = None, token: Optional[str] = None, project: Opt
             token or os.environ.get("TOOLPLANE_TOKEN", ""),
             project or os.environ.get("TOOLPLANE_PROJECT") or "demo",
         )
-    except ValueError:  # the address may hold a password: it is not shown
-        said = "url" if url else "TOOLPLANE_URL"
-        why = f"{said} must be an http or https address such as http://127.0.0.1:7420"
-        raise ToolplaneError("bad_request", why) from None
+    except ValueError:
+        raise ToolplaneError("bad_request", wrong_address(url)) from None
     return Plane(client)

@@ -1,4 +1,4 @@
-import { definitionHash, type ToolDefinition } from "@toolplane/protocol";
+import { definitionHash, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import { describe, expect, test } from "vitest";
 import { createManualClock } from "../../test/manual-clock.ts";
 import { createScriptedGateway } from "../../test/scripted-gateway.ts";
@@ -96,4 +96,25 @@ test("[SEC-guard-7] what is in force beside a person's options is this code; a v
       waits: "gone is not registered: a person deleted it; to accept it run: toolplane tools accept gone --version 4",
     },
   ]);
+});
+
+test("[API-6-S15] a definition that the plane refuses is named by its tool, once", async () => {
+  const refusalOf = async (message: string, code: "bad_request" | "upstream_unavailable" = "bad_request") => {
+    const register = async (): Promise<never> => {
+      throw new ToolplaneError(code, message, { detail: { path: "$.options.retry_policy" } });
+    };
+    const gateway = createScriptedGateway({ clock: createManualClock(), script: { register } });
+    const thrown: unknown = await registerTools([definition], gateway, sha256, {}).catch((error: unknown) => error);
+    return thrown;
+  };
+  const said = "options.retry_policy needs retry: safe; a tool that is not safe is never tried again";
+  expect(await refusalOf(said)).toMatchObject({
+    code: "bad_request",
+    message: `count_words: ${said}`,
+    detail: { path: "$.options.retry_policy" },
+  });
+  expect(await refusalOf("count_words: no")).toMatchObject({ message: "count_words: no" });
+  expect(await refusalOf("the database is away", "upstream_unavailable")).toMatchObject({
+    message: "the database is away",
+  });
 });

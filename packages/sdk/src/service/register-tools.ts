@@ -3,7 +3,13 @@
 // them with what is sent, or lets the sent version wait for a person. When a newer version is in force, it stays: during a rollout
 // each service runs the calls of its own version.
 
-import { definitionHash, type HashText, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
+import {
+  definitionHash,
+  type HashText,
+  isToolplaneError,
+  type ToolDefinition,
+  ToolplaneError,
+} from "@toolplane/protocol";
 import type { Patience, RegisteredTool, Registration, ToolGateway } from "../gateway/gateway.ts";
 
 export type RegistrationPlan =
@@ -54,6 +60,12 @@ const waitsOf = (toolName: string, { inForce, pending, sent }: Registration): st
   return `version ${pending.version} of ${toolName} waits for a person${why}; calls go on under the accepted one; ${todo}`;
 };
 
+/** A service has many tools, and the plane's sentence about a definition names only its options. */
+const nameTool = (toolName: string, thrown: unknown): unknown => {
+  if (!isToolplaneError(thrown) || thrown.code !== "bad_request" || thrown.message.startsWith(toolName)) return thrown;
+  return new ToolplaneError(thrown.code, `${toolName}: ${thrown.message}`, { detail: thrown.detail, cause: thrown });
+};
+
 /** In the order given. A version that waits for a person is not a failure: the tool is served under the accepted one. */
 export const registerTools = async (
   definitions: readonly ToolDefinition[],
@@ -72,7 +84,9 @@ export const registerTools = async (
       served.push({ toolName, sent: false, definitionHash: own, ownHash: own, pin: existing?.pin, waits: undefined });
       continue;
     }
-    const registration = await gateway.register(definition, patience);
+    const registration = await gateway.register(definition, patience).catch((thrown: unknown) => {
+      throw nameTool(toolName, thrown);
+    });
     const { inForce, pending } = registration;
     const isOlder = registration.sent?.isOlder === true;
     const isOurs = pending === undefined && !isOlder;
