@@ -5,7 +5,7 @@
 
 import { ToolplaneError } from "../errors/toolplane-error.ts";
 import type { JsonValue } from "../json/json-value.ts";
-import { burstOf } from "../tools/limits.ts";
+import { burstOf, type Rate } from "../tools/limits.ts";
 import type { ProjectLimits } from "./project-limits.ts";
 import { isEqual } from "./tool-guards.ts";
 
@@ -15,33 +15,66 @@ export interface StoredLimits extends ProjectLimits {
 }
 
 type LimitKey = keyof ProjectLimits;
-type IsAbove<Key extends LimitKey> = (
+/** What of a limit is less strict than the file's, in words; nothing when it is as strict. */
+type LooserParts<Key extends LimitKey> = (
   limit: NonNullable<ProjectLimits[Key]>,
   ceiling: NonNullable<ProjectLimits[Key]>,
-) => boolean;
+) => readonly (string | false)[];
 
-const isMore = (limit: number, ceiling: number): boolean => limit > ceiling;
+const above = (name: string, limit: number, ceiling: number): string | false =>
+  limit > ceiling && `${name} ${limit} is above the file's ${ceiling}`;
 
-const IS_ABOVE: { readonly [Key in LimitKey]-?: IsAbove<Key> } = {
-  concurrency: isMore,
-  queue: isMore,
-  fork_join_tasks: isMore,
-  delegated_turns: isMore,
-  rate: (limit, ceiling) =>
-    limit.limit / limit.per_seconds > ceiling.limit / ceiling.per_seconds ||
-    burstOf(limit, "refuse") > burstOf(ceiling, "refuse"),
-  target_breaker: (limit, ceiling) =>
-    limit.failure_rate > ceiling.failure_rate ||
-    limit.open_seconds < ceiling.open_seconds ||
-    // Neither is stricter: in a short window too few runs end, in a long one old successes count.
-    limit.window_seconds !== ceiling.window_seconds,
+const below = (name: string, limit: number, ceiling: number): string | false =>
+  limit < ceiling && `${name} ${limit} is below the file's ${ceiling}`;
+
+const plain =
+  (key: LimitKey) =>
+  (limit: number, ceiling: number): readonly (string | false)[] => [above(key, limit, ceiling)];
+
+const rateText = ({ limit, per_seconds }: Rate): string => `${limit} in ${per_seconds} s`;
+
+const fasterText = (limit: Rate, ceiling: Rate): string | false => {
+  if (limit.limit / limit.per_seconds <= ceiling.limit / ceiling.per_seconds) return false;
+  if (limit.per_seconds === ceiling.per_seconds) return above("rate.limit", limit.limit, ceiling.limit);
+  return `rate ${rateText(limit)} is above the file's ${rateText(ceiling)}`;
+};
+
+const burstText = (limit: Rate, ceiling: Rate): string | false => {
+  const [wanted, most] = [burstOf(limit, "refuse"), burstOf(ceiling, "refuse")];
+  const why = limit.burst === undefined ? " (the limit, without a burst of its own)" : "";
+  return wanted > most && `rate.burst ${wanted}${why} is above the file's ${most}`;
+};
+
+const LOOSER_PARTS: { readonly [Key in LimitKey]-?: LooserParts<Key> } = {
+  concurrency: plain("concurrency"),
+  queue: plain("queue"),
+  fork_join_tasks: plain("fork_join_tasks"),
+  delegated_turns: plain("delegated_turns"),
+  rate: (limit, ceiling) => [fasterText(limit, ceiling), burstText(limit, ceiling)],
+  target_breaker: (limit, ceiling) => [
+    above("target_breaker.failure_rate", limit.failure_rate, ceiling.failure_rate),
+    below("target_breaker.open_seconds", limit.open_seconds, ceiling.open_seconds),
+    // In a short window too few runs end, in a long one old successes count.
+    limit.window_seconds !== ceiling.window_seconds &&
+      `target_breaker.window_seconds ${limit.window_seconds} is not the file's ${ceiling.window_seconds}, and neither is stricter`,
+  ],
+};
+
+const looserParts = <Key extends LimitKey>(
+  key: Key,
+  limit: ProjectLimits[Key] | null,
+  ceiling: ProjectLimits[Key] | null,
+): readonly string[] => {
+  if (ceiling == null) return [];
+  if (limit == null) return [`${key} would have no limit`];
+  return (LOOSER_PARTS[key] as LooserParts<Key>)(limit, ceiling).filter((part) => part !== false);
 };
 
 const isAbove = <Key extends LimitKey>(
   key: Key,
   limit: ProjectLimits[Key] | null,
   ceiling: ProjectLimits[Key] | null,
-): boolean => ceiling != null && (limit == null || (IS_ABOVE[key] as IsAbove<Key>)(limit, ceiling));
+): boolean => looserParts(key, limit, ceiling).length > 0;
 
 const keysOf = (limits: ProjectLimits): readonly LimitKey[] =>
   (Object.keys(limits) as LimitKey[]).filter((key) => limits[key] !== undefined);
@@ -51,16 +84,17 @@ const inFile = (key: LimitKey): string =>
 
 /** Throws when a change would pass what the file sets. */
 export const checkCeiling = (wanted: ProjectLimits, { ceiling = {} }: StoredLimits): void => {
-  const above = keysOf(wanted).find((key) => isAbove(key, wanted[key] ?? null, ceiling[key] ?? null));
-  if (above === undefined) return;
-  const most = JSON.stringify(ceiling[above]);
+  const key = keysOf(wanted).find((name) => isAbove(name, wanted[name] ?? null, ceiling[name] ?? null));
+  if (key === undefined) return;
+  const most = JSON.stringify(ceiling[key]);
+  const why = looserParts(key, wanted[key] ?? null, ceiling[key] ?? null).join("; ");
   throw new ToolplaneError(
     "bad_request",
-    `limits.${above} may not be less strict than ${most}, which the configuration file has set as ${inFile(above)}`,
+    `limits.${key} may not be less strict than ${most}, which the configuration file has set as ${inFile(key)}: ${why}`,
     {
       detail: {
-        limit: above,
-        ceiling: ceiling[above] as JsonValue,
+        limit: key,
+        ceiling: ceiling[key] as JsonValue,
         todo: "ask the operator to change it in the file and start the plane again; null in the file takes the limit and its ceiling away",
       },
     },

@@ -21,16 +21,28 @@ const MOST_DELEGATED_TURNS = 100_000;
 /** The calls of a queue are counted when new calls come; counting more than this would take too long. */
 const MOST_QUEUED = 1_000_000;
 
+/** Behind an unknown key `breaker`. */
+const MEANT_BREAKER = "; did you mean target_breaker?";
+
 /**
  * What holds the calls of a project: `concurrency` delays them, `rate` and `queue` refuse new ones. `target_breaker`: each target of the
  * project has a breaker of this kind, which counts the runs of all its tools.
  */
-const callLimitsSchema = z.strictObject({
-  concurrency: concurrencySchema.nullable().optional(),
-  rate: rateSchema.nullable().optional(),
-  queue: z.int().min(1).max(MOST_QUEUED).nullable().optional(),
-  target_breaker: breakerSchema.nullable().optional(),
-});
+const callLimitsSchema = z.strictObject(
+  {
+    concurrency: concurrencySchema.nullable().optional(),
+    rate: rateSchema.nullable().optional(),
+    queue: z.int().min(1).max(MOST_QUEUED).nullable().optional(),
+    target_breaker: breakerSchema.nullable().optional(),
+  },
+  {
+    // A tool has a `breaker`; the other words for an unknown key are said elsewhere.
+    error: ({ code, keys }) =>
+      code === "unrecognized_keys" && Array.isArray(keys) && keys.length === 1 && keys[0] === "breaker"
+        ? `unknown key "breaker"${MEANT_BREAKER}`
+        : undefined,
+  },
+);
 
 const forkJoinTasks = z.int().min(1).max(MOST_FORK_JOIN_TASKS).optional();
 

@@ -16,3 +16,11 @@ describe.each([
     expect(() => parse(input)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(says ?? "") }));
   });
 });
+
+test("a breaker of a project is named as it is written there", () => {
+  const breaker = { failure_rate: 0.5, window_seconds: 60, open_seconds: 30 };
+  expect(() => parseProjectPatch({ limits: { breaker } })).toThrow(
+    '$.limits: unknown key "breaker"; did you mean target_breaker?',
+  );
+  expect(() => parseProjectPatch({ limits: { frob: 1, breaker } })).toThrow('unknown keys "breaker", "frob"');
+});

@@ -17,6 +17,16 @@ describe("the command line", () => {
     ["an unknown command", ["frobnicate"], 'there is no command "frobnicate"'],
     ["a mistyped command", ["clal", "x"], 'there is no command "clal"; did you mean call?'],
     ["a mistyped flag", ["calls", "list", "--jsno"], "Unknown option '--jsno'; did you mean --json?"],
+    [
+      "a limit as the API names it",
+      ["projects", "limits", "demo", "--target-breaker", "0.5/60s/30s"],
+      "Unknown option '--target-breaker'; did you mean --breaker?",
+    ],
+    [
+      "a limit without a flag",
+      ["tools", "limits", "search", "--retry-policy", "3"],
+      "Unknown option '--retry-policy'; retry_policy is changed over the API (PATCH /projects/P/tools/TOOL/limits) or in the definition",
+    ],
     ["half a command", ["cards"], '"cards" needs one more word: show'],
     ["an unknown second word", ["calls", "eat"], 'there is no command "calls eat"'],
     ["an unknown flag", ["calls", "list", "--frob"], "Unknown option '--frob'"],

@@ -27,6 +27,15 @@ const asksForVersion = (argv: readonly string[]): boolean => {
 
 const NO_VALUE = ["argument is ambiguous", "argument missing"];
 
+/** Names of the API that are written in another way here. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ["target-breaker", "; did you mean --breaker?"],
+  ["retry-policy", "; retry_policy is changed over the API (PATCH /projects/P/tools/TOOL/limits) or in the definition"],
+]);
+
+const meantBy = (name: string): string =>
+  ELSEWHERE.get(name.replaceAll("_", "-")) ?? didYouMean(name, Object.keys(PARSE_OPTIONS), "--");
+
 /** Node's messages end with advice about quoting that is of no use here. */
 const firstSentence = (text: string): string => {
   const flag = (text.split("'")[1] ?? "").split(" ", 1)[0] ?? "";
@@ -35,7 +44,7 @@ const firstSentence = (text: string): string => {
   const end = text.indexOf(". ");
   const sentence = end < 0 ? text : text.slice(0, end);
   const isUnknown = sentence.startsWith("Unknown option");
-  return isUnknown ? `${sentence}${didYouMean(flag.slice(2), Object.keys(PARSE_OPTIONS), "--")}` : sentence;
+  return isUnknown ? `${sentence}${meantBy(flag.slice(2))}` : sentence;
 };
 
 export const parseCommandLine = (argv: readonly string[]): CommandLine & { readonly version: boolean } => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createFakeTerminal } from "../../test/cli/fake-terminal.ts";
 import { limitText, readLimits } from "./limits.ts";
 import { WrongUsage } from "./wrong-usage.ts";
 
@@ -68,4 +69,33 @@ test.each([
   { queue: "1.5" },
 ])("[LIM-door-1] %o is refused", (flags) => {
   expect(() => readLimits(flags, "breaker", "tools limits")).toThrow(WrongUsage);
+});
+
+test.each([
+  [
+    ["tools", "limits", "search"],
+    "$.concurrency: expected at most 10000, got 99999",
+    "--concurrency: expected at most 10000, got 99999",
+  ],
+  [["tools", "limits", "search"], "$.rate.burst: expected at least 1, got 0", "--burst: expected at least 1, got 0"],
+  [
+    ["projects", "limits", "demo"],
+    "$.limits.rate.limit: expected at most 9, got 10",
+    "--rate (limit): expected at most 9, got 10",
+  ],
+  [
+    ["projects", "limits", "demo"],
+    "$.limits.rate: a rate is at most 9 calls in a second",
+    "--rate: a rate is at most 9 calls in a second",
+  ],
+  [
+    ["projects", "limits", "demo"],
+    "$.limits.target_breaker.open_seconds: expected at most 9, got 10; $.limits.queue: expected at most 9, got 10",
+    "--breaker (open_seconds): expected at most 9, got 10; --queue: expected at most 9, got 10",
+  ],
+])("[LIM-door-1] %j: a value that the server refuses is named by its flag: %s", async (command, said, shown) => {
+  const body = { error: { code: "bad_request", message: `the body is not valid: ${said}` } };
+  const terminal = createFakeTerminal({ answer: () => ({ status: 400, body }) });
+  expect(await terminal.run(...command, "--concurrency", "99999")).toBe(1);
+  expect(terminal.err()).toBe(`toolplane: bad_request: ${shown}; correct the request\n`);
 });

@@ -1,6 +1,6 @@
 // Limits as they are typed: `--concurrency 20 --rate 50/s --burst 5 --breaker 0.5/60s/30s --queue none`. The server checks their values.
 
-import { isRecord, isToolplaneError } from "@toolplane/protocol";
+import { isRecord, isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { type Api, type Body, pathOf } from "@toolplane/sdk/client";
 import { itemsOf, shortTime, textOf } from "./body.ts";
 import { tryParseDuration } from "./duration.ts";
@@ -85,6 +85,23 @@ export const readLimits = (
   } catch (error) {
     throw error instanceof WrongUsage ? new WrongUsage(error.message, command) : error;
   }
+};
+
+const REFUSED = /^[a-z ]+ is not valid: (?=\$\.)/;
+const PLACE = /(?<=^|; )\$\.(?:limits\.)?(concurrency|queue|rate|breaker|target_breaker)(?:\.(\w+))?(?=: )/g;
+
+const flagOf = (_place: string, key: string, part: string | undefined): string => {
+  if (part === "burst") return "--burst";
+  const flag = key === "target_breaker" ? "--breaker" : `--${key}`;
+  return part === undefined ? flag : `${flag} (${part})`;
+};
+
+/** What the server says of a value, with the flag in place of the path in the request, which nobody typed. */
+export const refuseByFlag = (thrown: unknown): never => {
+  if (!isToolplaneError(thrown) || thrown.code !== "bad_request" || !REFUSED.test(thrown.message)) throw thrown;
+  const message = thrown.message.replace(REFUSED, "").replace(PLACE, flagOf);
+  if (!message.startsWith("--")) throw thrown;
+  throw new ToolplaneError(thrown.code, message, { detail: thrown.detail, cause: thrown });
 };
 
 /** A limit as it is typed; what has no flag is JSON. */

@@ -35,18 +35,30 @@ const FILE = {
 test.each<[object, string]>([
   [
     { concurrency: null },
-    "concurrency may not be less strict than 4, which the configuration file has set as limits.project.concurrency",
+    "concurrency may not be less strict than 4, which the configuration file has set as limits.project.concurrency: concurrency would have no limit",
   ],
-  [{ concurrency: 5 }, "limits.project.concurrency"],
+  [{ concurrency: 5 }, "limits.project.concurrency: concurrency 5 is above the file's 4"],
   [{ rate: null }, 'less strict than {"limit":5,"per_seconds":1}'],
-  [{ rate: { limit: 301, per_seconds: 60, burst: 5 } }, "limits.project.rate"],
-  [{ rate: { limit: 60, per_seconds: 60 } }, "limits.project.rate"],
+  [{ rate: { limit: 301, per_seconds: 60, burst: 5 } }, "rate 301 in 60 s is above the file's 5 in 1 s"],
+  [
+    { rate: { limit: 60, per_seconds: 60 } },
+    "rate.burst 60 (the limit, without a burst of its own) is above the file's 5",
+  ],
+  [{ rate: { limit: 5, per_seconds: 1, burst: 6 } }, "limits.project.rate: rate.burst 6 is above the file's 5"],
+  [
+    { rate: { limit: 6, per_seconds: 1, burst: 6 } },
+    "rate.limit 6 is above the file's 5; rate.burst 6 is above the file's 5",
+  ],
   [{ queue: null }, "limits.project.queue"],
   [{ queue: 11 }, "less strict than 10"],
   [{ delegated_turns: 51 }, "has set as limits.delegated_turns"],
   [{ fork_join_tasks: 5 }, "has set as limits.fork_join_tasks"],
-  [{ target_breaker: { ...BREAKER, window_seconds: 0.01 } }, "limits.project.target_breaker"],
-  [{ target_breaker: { ...BREAKER, open_seconds: 1 } }, "limits.project.target_breaker"],
+  [
+    { target_breaker: { ...BREAKER, window_seconds: 0.01 } },
+    "limits.project.target_breaker: target_breaker.window_seconds 0.01 is not the file's 60, and neither is stricter",
+  ],
+  [{ target_breaker: { ...BREAKER, open_seconds: 1 } }, "target_breaker.open_seconds 1 is below the file's 30"],
+  [{ target_breaker: { ...BREAKER, failure_rate: 0.6 } }, "target_breaker.failure_rate 0.6 is above the file's 0.5"],
   [{ queue: 3, concurrency: 5 }, "limits.project.concurrency"],
 ])("[LIM-ceiling-1] %j above what the file sets is refused, and nothing changes", async (limits, words) => {
   await start("held", FILE);

@@ -64,6 +64,11 @@ describe("[API-3-2] an unknown key is an error naming the key and its line", () 
       'toolplane.yaml:6: unknown key "comand" in hosts[1]',
     ],
     ["in the limits", "limits:\n  fork_join_tasks: 4\n  queue: 9\n", 'toolplane.yaml:3: unknown key "queue" in limits'],
+    [
+      "a breaker of the project, which is one for each target",
+      "limits:\n  project:\n    breaker: { failure_rate: 0.5, window_seconds: 60, open_seconds: 30 }\n",
+      'toolplane.yaml:3: unknown key "breaker" in limits.project; did you mean target_breaker?',
+    ],
     ["beside another fault", "project: 1\nx: 2\n", 'toolplane.yaml:2: unknown key "x"'],
   ])("%s", (_what, text, message) => {
     expect(() => parseConfigFile(text, "toolplane.yaml")).toThrow(message);

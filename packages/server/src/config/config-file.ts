@@ -147,7 +147,9 @@ const explain = (issue: z.core.$ZodIssue, file: YamlFile): string => {
   if (issue.code === "unrecognized_keys") {
     const key = issue.keys[0] ?? "";
     const parent = pathText(issue.path);
-    return `${file.where(issue.path, key)}: unknown key ${JSON.stringify(key)}${parent === "" ? "" : ` in ${parent}`}`;
+    // The schema's own words may end with the key that was meant.
+    const meant = /; did you mean [a-z_]+\?$/.exec(issue.message)?.[0] ?? "";
+    return `${file.where(issue.path, key)}: unknown key ${JSON.stringify(key)}${parent === "" ? "" : ` in ${parent}`}${meant}`;
   }
   return `${file.where(issue.path)}: ${pathText(issue.path) || "the file"}: ${describeSchemaIssue(issue)}`;
 };

@@ -5,7 +5,7 @@ import { pathOf } from "@toolplane/sdk/client";
 import { parseText, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { limitText, readLimitState, readLimits, stateFields } from "../limits.ts";
+import { limitText, readLimitState, readLimits, refuseByFlag, stateFields } from "../limits.ts";
 import { listCommand } from "../list-command.ts";
 
 const list = listCommand({
@@ -95,7 +95,7 @@ const limits: Command = {
     const path = pathOf("projects", args[0] ?? "");
     const body = { limits: readLimits(flags, "target_breaker", "projects limits") };
     const changes = Object.keys(body.limits).length > 0;
-    const project = await client.request(changes ? { method: "PATCH", path, body } : { path });
+    const project = await client.request(changes ? { method: "PATCH", path, body } : { path }).catch(refuseByFlag);
     const now = isRecord(project.limits) ? project.limits : {};
     const state = await readLimitState(client, args[0] ?? "", null);
     if (output.json) output.data({ ...now, state: state ?? null });

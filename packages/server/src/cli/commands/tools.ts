@@ -6,7 +6,7 @@ import { applyFiles } from "../apply-files.ts";
 import { cellOf, shortTime, targetOf, textOf } from "../body.ts";
 import type { Command, CommandContext } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
-import { limitText, readLimitState, readLimits, stateFields } from "../limits.ts";
+import { limitText, readLimitState, readLimits, refuseByFlag, stateFields } from "../limits.ts";
 import { listCommand } from "../list-command.ts";
 import type { Output } from "../output.ts";
 import { showPage } from "../page.ts";
@@ -212,11 +212,13 @@ const limits: Command = {
   async run({ client, project, args, flags, output }) {
     const name = args[0] ?? "";
     const body = readLimits(flags, "breaker", "tools limits");
-    const tool = await client.request(
-      Object.keys(body).length === 0
-        ? { path: toolPath(project, name) }
-        : { method: "PATCH", path: toolPath(project, name, "limits"), body },
-    );
+    const tool = await client
+      .request(
+        Object.keys(body).length === 0
+          ? { path: toolPath(project, name) }
+          : { method: "PATCH", path: toolPath(project, name, "limits"), body },
+      )
+      .catch(refuseByFlag);
     const { options } = tool;
     const now = Object.fromEntries(LIMITS.map((key) => [key, isRecord(options) ? (options[key] ?? null) : null]));
     const state = await readLimitState(client, project, name);
