@@ -33,11 +33,25 @@ const unknownIsNotRetried = (): ToolplaneError =>
     { detail: { path: "$.options.retry_policy.codes" } },
   );
 
+/** A tool may use codes of its own, also numbers and names of other systems. What has other characters is a list, a pattern or a message. */
+const CODE = /^[A-Za-z0-9_.:/-]+$/;
+
+const refuseNoCode = (codes: readonly string[]): void => {
+  const at = codes.findIndex((code) => !CODE.test(code));
+  if (at < 0) return;
+  throw new ToolplaneError(
+    "bad_request",
+    `options.retry_policy.codes[${at}] is not a code: a code has no spaces and only letters, digits and _ - . : /, such as rate_limited`,
+    { detail: { path: `$.options.retry_policy.codes[${at}]` } },
+  );
+};
+
 /** Throws `bad_request` that names the option. */
 export const checkTogether = (definition: ToolDefinition): void => {
   const { pin, service, retry, retry_policy: policy } = definition.options;
   if (pin === "strict" && service === "plain") throw plainCannotPin();
   refuseUnleased(definition);
   if (policy !== undefined && retry !== "safe") throw unsafeCannotRetry();
+  refuseNoCode(policy?.codes ?? []);
   if (policy?.codes?.includes("outcome_unknown") === true) throw unknownIsNotRetried();
 };
