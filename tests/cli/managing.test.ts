@@ -233,14 +233,14 @@ describe("toolplane tools limits", () => {
       await stack.api("POST", "/projects/demo/calls", { tool_name: "crowded", arguments: {} });
     await stack.api("POST", "/projects/demo/tool-services/files/claim", { max: 5, wait_seconds: 0 });
     const { out } = await stack.run(["tools", "limits", "crowded"]);
-    expect(out).toMatch(/^concurrency +1$[^]*^running +1$[^]*^waiting +2$[^]*^held by +concurrency$/m);
+    expect(out).toMatch(/^concurrency +1$[\s\S]*^running +1$[\s\S]*^waiting +2$[\s\S]*^held by +concurrency$/m);
     expect(await stack.json("tools", "limits", "crowded")).toMatchObject({
       concurrency: 1,
       state: { held_by: "concurrency", running: 1, waiting: 2 },
     });
     expect(await stack.json("tools", "limits", "word_count")).toMatchObject({ concurrency: null, state: null });
     const whole = await stack.run(["projects", "limits", "demo", "--concurrency", "50"]);
-    expect(whole.out).toMatch(/^concurrency +50$[^]*^running +1$[^]*^waiting +2$/m);
+    expect(whole.out).toMatch(/^concurrency +50$[\s\S]*^running +1$[\s\S]*^waiting +2$/m);
     await stack.run(["projects", "limits", "demo", "--concurrency", "none"]);
     await stack.run(["calls", "cancel", "--all", "--tool", "crowded"]);
   });
