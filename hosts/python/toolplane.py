@@ -473,13 +473,18 @@ def tool(
 
     def make(function: Callable[..., Any]) -> Tool:
         schema, context_name = describe(function)
-        said = {"retry": retry, "timeout_seconds": timeout_seconds}
+        given = {"retry": retry, "timeout_seconds": timeout_seconds}
+        said = {key: value for key, value in given.items() if value is not None}
+        for key, value in said.items():
+            if (options or {}).get(key, value) != value:
+                both = f"{key}={value!r} and options[{key!r}]={(options or {})[key]!r}"
+                raise ValueError(f"tool {name or function.__name__}: {both} say two things; leave one of them out")
         return Tool(
             name=name or function.__name__,
             description=description if description is not None else inspect.getdoc(function) or "",
             parameters=parameters or schema,
             run=function,
-            options={**(options or {}), **{key: value for key, value in said.items() if value is not None}},
+            options={**(options or {}), **said},
             after_execution=after_execution,
             context_name=context_name,
             secrets=tuple(secrets),
@@ -993,6 +998,13 @@ def words_of(error: BaseException) -> str:
 
 
 MAX_CONCURRENCY = 1000
+MAX_CLAIM_SECONDS = 60  # the server keeps no question open for longer
+MAX_DRAIN_SECONDS = 24 * 3600
+
+
+def check_seconds(name: str, value: Any, most: int) -> None:
+    if type(value) not in (int, float) or not 0 <= value <= most:  # NaN is in no range
+        raise ValueError(f"{name} must be a number from 0 to {most}")
 
 
 class Service:
@@ -1006,6 +1018,8 @@ class Service:
             raise ValueError("serve() takes one or more tools with different names")
         if type(concurrency) is not int or not 1 <= concurrency <= MAX_CONCURRENCY:
             raise ValueError(f"concurrency must be a whole number from 1 to {MAX_CONCURRENCY}")
+        check_seconds("claim_seconds", claim_seconds, MAX_CLAIM_SECONDS)
+        check_seconds("drain_seconds", drain_seconds, MAX_DRAIN_SECONDS)
         self.target, self.client, self.exchange = target, client, Exchange(client, target)
         self.claim_seconds, self.drain_seconds = claim_seconds, drain_seconds
         self.holder = f"tool.{target} ({socket.gethostname()}, pid {os.getpid()})"[:128]
@@ -1298,7 +1312,7 @@ def serve(
 ) -> None:
     """Registers the tools and serves their calls until SIGTERM or Ctrl-C. A second signal ends the process at once.
 
-    claim_seconds is how long one question for work stays open, and so how long an idle service takes to stop.
+    claim_seconds is how long one question for work stays open, and so how long an idle service takes to stop: 60 at most.
     """
     if not logging.getLogger().handlers:
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
@@ -1409,6 +1423,15 @@ def seconds_of(wait: Any) -> float:
     raise ToolplaneError("bad_request", f"wait is a number of seconds, 0 or more, not {wait!r}")
 
 
+def pair_of(item: Any) -> Tuple[str, Any]:
+    """A text of two characters can be unpacked too, so what is no list and no tuple is refused."""
+    if isinstance(item, (list, tuple)) and len(item) == 2:
+        return item[0], item[1]
+    like = '("count_words", {"text": "a b"})'
+    why = f"a call of call_many is a pair of a tool and its arguments, such as {like}, not {item!r:.100}"
+    raise ToolplaneError("bad_request", why)
+
+
 def number_without_json(value: Any, place: str = "arguments") -> str:
     """Names the first number that JSON does not have, by its path; empty when there is none."""
     if isinstance(value, float) and not math.isfinite(value):
@@ -1485,6 +1508,9 @@ class Plane:
 
     @staticmethod
     def _body(tool: str, args: Any, key: Optional[str], agent: Optional[str]) -> Dict[str, Any]:
+        if key is not None and not (isinstance(key, str) and key):
+            why = f"the key must be a text that is not empty, not {key!r}; without one, a key is made up"
+            raise ToolplaneError("bad_request", why)
         body = {"tool_name": tool, "arguments": {} if args is None else args}
         try:
             json.dumps(body, allow_nan=False)
@@ -1494,7 +1520,7 @@ class Plane:
             except RecursionError:
                 why = str(error)
             raise ToolplaneError("bad_request", f"the arguments are not JSON: {why}") from error
-        body["idempotency_key"] = key or f"python-{secrets.token_hex(16)}"
+        body["idempotency_key"] = f"python-{secrets.token_hex(16)}" if key is None else key
         return body if agent is None else {**body, "agent_id": agent}
 
     @staticmethod
@@ -1575,9 +1601,9 @@ class Plane:
         asked: Dict[int, int] = {}  # how often
         until, failures = time.monotonic() + seconds_of(wait), 0
         refused: List[Tuple[int, ToolplaneError]] = []
-        for index, (tool, args) in enumerate(calls):
+        for index, item in enumerate(calls):
             try:
-                body = self._body(tool, args, None, agent)
+                body = self._body(*pair_of(item), None, agent)
             except ToolplaneError as error:
                 refused.append((index, error))
             else:

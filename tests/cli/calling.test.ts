@@ -269,7 +269,7 @@ describe("toolplane calls and why", () => {
     [["why", "nope"], /^toolplane: not_found: /],
     [["trace", "nope"], /^toolplane: not_found: project \S+ has no call, turn or trace with the id nope; /],
     [["trace", "turn_nope"], /^toolplane: not_found: there is no turn turn_nope in this project; /],
-    [["calls", "list", "--status", "sleepy"], /^toolplane: bad_request: .*status/],
+    [["calls", "list", "--agent", ""], /^toolplane: bad_request: .*agent_id/],
     [["calls", "list", "--trace", "nope"], /^toolplane: bad_request: .*trace_id: is 32 hexadecimal digits/],
     [
       ["calls", "list", "--cursor", "nonsense"],

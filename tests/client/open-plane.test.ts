@@ -1,5 +1,7 @@
 // The plane as a library: the same client, in the process that uses it.
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Log } from "@toolplane/engine";
 import { defineTool, ToolError } from "@toolplane/sdk";
 import type { TurnEvent } from "@toolplane/sdk/client";
@@ -28,8 +30,12 @@ const tools = [
 
 test("[API-6-L1] [API-6-C7] one process calls tools, serves them and runs agents, without HTTP", async () => {
   const database = await createTestDatabase({ name: "library", migrate: async () => undefined });
+  await using place = await makePlace();
+  const config = join(place.root, "toolplane.yaml");
+  // A file for every target is also for tools that have no variable.
+  writeFileSync(config, 'secrets:\n  allow_env: [KEY]\n  envs:\n    "*": { api_key: KEY }\n');
   try {
-    await using plane = await openPlane({ databaseUrl: database.url, env: { TOOLPLANE_DEMO: "1" } });
+    await using plane = await openPlane({ databaseUrl: database.url, config, env: { TOOLPLANE_DEMO: "1" } });
     await plane.serve(tools);
     for (const [asked, message] of [
       [() => plane.serve(tools), expect.stringContaining("target local is served here already")],

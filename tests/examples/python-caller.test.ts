@@ -194,6 +194,44 @@ for index, outcome in sorted(plane.call_many(calls), key=lambda pair: pair[0]):
   });
 });
 
+describe("what a caller gives", () => {
+  test("[API-6-P1] an empty key, or one that is no text, is bad_request before anything is sent", async () => {
+    const { url, requests } = await startBatchPlane();
+    const program = `
+failing(lambda: plane.call("any", key=""))
+failing(lambda: plane.start("any", key=""))
+failing(lambda: plane.call("any", key=5))`;
+    const refused = (key: string) => [
+      "bad_request",
+      `the key must be a text that is not empty, not ${key}; without one, a key is made up`,
+      null,
+      null,
+      false,
+    ];
+    expect(await said(url, program)).toEqual([refused("''"), refused("''"), refused("5")]);
+    expect(requests).toEqual([]);
+  });
+
+  test("[API-6-P1] an item of call_many that is no pair fails alone, and says what an item looks like", async () => {
+    const { url, requests } = await startBatchPlane();
+    const program = `
+calls = [("any",), ("any", {}, "k"), "ab", None, ("any", {}), ["any", {}]]
+for index, outcome in sorted(plane.call_many(calls), key=lambda pair: pair[0]):
+    print(index, outcome)`;
+    const refused = (item: string) =>
+      `bad_request: a call of call_many is a pair of a tool and its arguments, such as ("count_words", {"text": "a b"}), not ${item}`;
+    expect(await run(url, program)).toEqual([
+      `0 ${refused("('any',)")}`,
+      `1 ${refused("('any', {}, 'k')")}`,
+      `2 ${refused("'ab'")}`,
+      `3 ${refused("None")}`,
+      "4 done",
+      "5 done",
+    ]);
+    expect(requests.flatMap(({ items }) => items)).toHaveLength(2);
+  });
+});
+
 describe("many large calls", () => {
   const MIB = 1024 * 1024;
   const counted = `

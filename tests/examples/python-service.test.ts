@@ -151,26 +151,6 @@ test("[SEE-20] a Python program finds the plane of the data directory beside it,
   expect(find({ TOOLPLANE_URL: "http://plane.example" })).toBe("http://plane.example");
 });
 
-test.each(["0", "1.5", "'2'", "True", "1001"])(
-  "serve refuses the concurrency %s, before it asks the server for anything",
-  (concurrency) => {
-    const program = [
-      "import toolplane",
-      '@toolplane.tool(description="Says nothing.")',
-      "def quiet() -> None: ...",
-      "try:",
-      `    toolplane.serve([quiet], "odd", url="http://127.0.0.1:1", token="t", concurrency=${concurrency})`,
-      "except ValueError as error: print(error)",
-    ].join("\n");
-    const said = execFileSync("python3", ["-c", program], {
-      encoding: "utf8",
-      timeout: PATIENCE_MS,
-      env: { PATH: process.env.PATH, PYTHONPATH: join(ROOT, "hosts/python"), PYTHONDONTWRITEBYTECODE: "1" },
-    });
-    expect(said.trim()).toBe("concurrency must be a whole number from 1 to 1000");
-  },
-);
-
 describe("definitions", () => {
   test("[HOSTPY-6] type hints become JSON Schema, and arguments are checked against it before the tool runs", async () => {
     const { parameters, description } = await stack.json("tools", "show", "typed-tool");

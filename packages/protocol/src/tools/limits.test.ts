@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { breakerSchema, rateSchema } from "./limits.ts";
+import { breakerSchema, rateSchema, retryPolicySchema } from "./limits.ts";
 
 test.each([
   [{ limit: 1, per_seconds: 1e-300 }, false],
@@ -18,4 +18,17 @@ test.each([
   [{ failure_rate: 0.5, window_seconds: 1, open_seconds: 1 }, true],
 ])("[LIM-bounds] the breaker %j is taken: %s", (breaker, isTaken) => {
   expect(breakerSchema.safeParse(breaker).success).toBe(isTaken);
+});
+
+test.each([
+  [{ attempts: 3, backoff_seconds: 10 }, []],
+  [{ attempts: 3, backoff_seconds: 10, max_backoff_seconds: 10 }, []],
+  [{ attempts: 3, backoff_seconds: 0, max_backoff_seconds: 0 }, []],
+  [
+    { attempts: 3, backoff_seconds: 10, max_backoff_seconds: 1 },
+    ["max_backoff_seconds: must not be below backoff_seconds"],
+  ],
+])("[LIM-bounds] the retry policy %j is refused for %j", (policy, said) => {
+  const issues = retryPolicySchema.safeParse(policy).error?.issues ?? [];
+  expect(issues.map(({ path, message }) => `${path.join(".")}: ${message}`)).toEqual(said);
 });

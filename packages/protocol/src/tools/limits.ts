@@ -46,13 +46,18 @@ const MAX_ATTEMPTS = 100;
 const MAX_CODES = 64;
 
 /** How often a safe tool is tried, and how long apart: `backoff_seconds` before the second try, then twice as long each time. */
-export const retryPolicySchema = z.strictObject({
-  /** Only failures with these codes; without them those that the error table or the tool itself calls retryable. */
-  codes: z.array(z.string().min(1).max(128)).min(1).max(MAX_CODES).optional(),
-  attempts: z.int().min(1).max(MAX_ATTEMPTS),
-  backoff_seconds: z.number().min(0).max(MAX_SECONDS),
-  max_backoff_seconds: z.number().min(0).max(MAX_SECONDS).optional(),
-});
+export const retryPolicySchema = z
+  .strictObject({
+    /** Only failures with these codes; without them those that the error table or the tool itself calls retryable. */
+    codes: z.array(z.string().min(1).max(128)).min(1).max(MAX_CODES).optional(),
+    attempts: z.int().min(1).max(MAX_ATTEMPTS),
+    backoff_seconds: z.number().min(0).max(MAX_SECONDS),
+    max_backoff_seconds: z.number().min(0).max(MAX_SECONDS).optional(),
+  })
+  .refine(({ backoff_seconds, max_backoff_seconds = backoff_seconds }) => max_backoff_seconds >= backoff_seconds, {
+    path: ["max_backoff_seconds"],
+    message: "must not be below backoff_seconds",
+  });
 
 export type RetryPolicy = z.infer<typeof retryPolicySchema>;
 

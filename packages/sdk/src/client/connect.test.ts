@@ -62,6 +62,21 @@ test.each(["", " "])("[SEE-21] the empty token %j is not replaced by the one of 
   expect(attempt).toThrow("token is empty");
 });
 
+test.each([
+  [{ url: "" }, "connect: the url is empty; leave it out to use TOOLPLANE_URL, or give one"],
+  [{ url: " " }, "connect: the url is empty"],
+  [{ url: NOBODY, project: "" }, "connect: the project is empty; leave it out to use TOOLPLANE_PROJECT, or give one"],
+  [{ url: NOBODY, project: " " }, "connect: the project is empty"],
+  [{ url: 5 }, "connect: the url must be a text, not 5"],
+  [{ url: NOBODY, token: null }, "connect: the token must be a text, not null"],
+  [{ url: NOBODY, project: ["a"] }, "connect: the project must be a text, not a"],
+])("[SEE-21] connect(%j) is not replaced by the environment", (options, words) => {
+  const env = { TOOLPLANE_URL: NOBODY, TOOLPLANE_TOKEN: "another", TOOLPLANE_PROJECT: "another" };
+  const attempt = (): unknown => connect({ env, ...options } as never);
+  expect(attempt).toThrow(expect.objectContaining({ code: "bad_request" }));
+  expect(attempt).toThrow(words);
+});
+
 test("[SEE-21] a key that connect does not take is refused by name", () => {
   expect(() => connect({ urll: NOBODY, env: {} } as never)).toThrow("connect: there is no key urll; did you mean url?");
 });

@@ -60,12 +60,23 @@ const EXAMPLE = "http://127.0.0.1:7420";
 
 /** A caller speaks HTTP: an address of NATS, which services take, is refused in words for callers. The address may hold a password: it is not shown. */
 const checkUrl = ({ url }: ConnectOptions, env: Readonly<Record<string, string | undefined>>): void => {
-  const own = url?.trim() ?? "";
-  const given = own === "" ? (env.TOOLPLANE_URL?.trim() ?? "") : own;
+  const given = (url ?? env.TOOLPLANE_URL)?.trim() ?? "";
   if (given === "" || /^https?:/i.test(given)) return;
-  const said = own === "" ? "TOOLPLANE_URL" : "url";
+  const said = url === undefined ? "TOOLPLANE_URL" : "url";
   const meant = /^[\w.-]+:\d+$/.test(given) ? `; write http://${given}` : "";
   throw badRequest(`${said} must be an http or https address such as ${EXAMPLE}: a caller connects over HTTP${meant}`);
+};
+
+/** If a variable replaced what is empty, the program would call another plane, or with the rights of another token. */
+const checkNamed = ({ url, token, project }: ConnectOptions): void => {
+  for (const [name, value] of Object.entries({ url, token, project })) {
+    if (value === undefined) continue;
+    if (typeof value !== "string") throw badRequest(`connect: the ${name} must be a text, not ${String(value)}`);
+    if (value.trim() === "")
+      throw badRequest(
+        `connect: the ${name} is empty; leave it out to use TOOLPLANE_${name.toUpperCase()}, or give one`,
+      );
+  }
 };
 
 const KEYS: Readonly<Record<keyof ConnectOptions, true>> = {
@@ -80,9 +91,7 @@ const KEYS: Readonly<Record<keyof ConnectOptions, true>> = {
 export const connect = (options: ConnectOptions = {}): Plane => {
   refuseKeys(options, { taker: "connect", keys: Object.keys(KEYS) });
   const { env = process.env, startupMs, onRetry } = options;
-  // If TOOLPLANE_TOKEN replaced an empty token, the program would call with the rights of another one.
-  if (options.token?.trim() === "")
-    throw badRequest("connect: the token is empty; leave it out to use TOOLPLANE_TOKEN, or give one");
+  checkNamed(options);
   checkUrl(options, env);
   // Callers and services read the same variables.
   const { url, token, projectId } = typed(() =>

@@ -16,7 +16,7 @@ export interface PlaneOptions {
   readonly random?: Random | undefined;
   /** How long to try a plane that has never answered. */
   readonly startupMs?: number | undefined;
-  /** Called for every failed try that is followed by another one. */
+  /** Called for every failed try that is followed by another one. When it throws, there is no other one, and what it throws is the error. */
   readonly onRetry?: ((error: ToolplaneError) => void) | undefined;
 }
 

@@ -382,6 +382,31 @@ describe("over NATS", () => {
   });
 });
 
+test.each([
+  [{ drainMs: -1 }, "drainMs must be a number of milliseconds, 0 or more, not -1"],
+  [{ drainMs: Number.NaN }, "drainMs must be a number of milliseconds, 0 or more, not NaN"],
+  [{ drainMs: "5s" }, "drainMs must be a number of milliseconds, 0 or more, not 5s"],
+  [{ envs: { a: "OTHER" } }, "envs names a variable for a, but no tool here declares a variable"],
+  [{ envs: { a: "no name" } }, "envs.a must be the name of a variable that a tool may have, not no name"],
+  [{ envs: { a: "TOOLPLANE_TOKEN" } }, "envs.a must be the name of a variable that a tool may have"],
+])("serveTools refuses %j, before the server is asked for anything", async (given, words) => {
+  const gateway = createScriptedGateway({ clock: createManualClock() });
+  const options = { target: "text", gateway, handleSignals: false, env: {}, ...given } as ServeOptions;
+  const serve = async () => {
+    await using _serving = await serveTools([countWords], options);
+  };
+  await expect(serve()).rejects.toThrow(words);
+  expect(gateway.registered).toEqual([]);
+});
+
+test("envs may name a parameter that only a registered definition fills, from a variable that the code declares", async () => {
+  const gateway = createScriptedGateway({ clock: createManualClock() });
+  const envs = { a: "OTHER" };
+  const tools = [countWords, { ...countWords, name: "keyed", secrets: ["KEY"] }];
+  await using _serving = await serveTools(tools, { target: "text", gateway, handleSignals: false, env: {}, envs });
+  expect(gateway.registered).toHaveLength(2);
+});
+
 test.each([0, 1.5, Number.NaN])(
   "maxAttempts %d is refused, before the server is asked for anything",
   async (maxAttempts) => {

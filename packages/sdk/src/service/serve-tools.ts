@@ -2,6 +2,7 @@
 
 import { hostname } from "node:os";
 import { UsageError, understandError } from "@toolplane/protocol";
+import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
 import type { Patience, ToolGateway } from "../gateway/gateway.ts";
 import { type Clock, systemClock, WAIT_OVER } from "../ports/clock.ts";
 import { createIds, type Random, sha256 } from "../ports/ids.ts";
@@ -84,14 +85,34 @@ export interface Serving extends AsyncDisposable {
 /** A server that is restarting is back by then; if no server was ever started, the user should hear of it soon. */
 const NOTICE_MS = 3_000;
 
+/**
+ * A parameter that no definition here names may still be one that the registered definition fills, but only from a variable that
+ * the code declares. Without such a tool nothing would ever read `envs`.
+ */
+const checkEnvs = (tools: readonly Tool[], envs: Readonly<Record<string, unknown>>): void => {
+  for (const [parameter, name] of Object.entries(envs)) {
+    if (typeof name !== "string" || !isEnvName(name) || isOwnEnvName(name))
+      throw new UsageError(
+        `envs.${parameter} must be the name of a variable that a tool may have, not ${String(name)}`,
+      );
+    if (!tools.some(({ secrets, options }) => secrets.length > 0 || options.envs !== undefined))
+      throw new UsageError(
+        `envs names a variable for ${parameter}, but no tool here declares a variable (envs or secrets of defineTool); leave it out`,
+      );
+  }
+};
+
 /** What the options and the environment say; a mistake in them is one sentence too. */
 const planStart = (tools: readonly Tool[], options: ServeOptions, port: ProcessPort | undefined) => {
   try {
     if (tools.length === 0) throw new UsageError("serveTools needs at least one tool");
     refuseUnknownKeys(options, { taker: "serveTools", keys: Object.keys(KEYS) });
-    const { maxAttempts = 1 } = options;
+    const { maxAttempts = 1, drainMs = 0, envs = {} } = options;
     if (!Number.isInteger(maxAttempts) || maxAttempts < 1)
       throw new UsageError("maxAttempts must be a whole number from 1 on");
+    if (typeof drainMs !== "number" || !(drainMs >= 0))
+      throw new UsageError(`drainMs must be a number of milliseconds, 0 or more, not ${String(drainMs)}`);
+    checkEnvs(tools, envs);
     const env = options.env ?? process.env;
     const beside = options.gateway === undefined ? findPlaneBeside(env, process.cwd()) : undefined;
     const settings: ServiceSettings = planSettings(options, env, beside);

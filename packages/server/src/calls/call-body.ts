@@ -1,11 +1,10 @@
 // A call as the API shows it.
 
 import type { CallAnswer, CallLease, CallView, Decision, Engine } from "@toolplane/engine";
-import { AFTER_EXECUTIONS, type Card, RESULT_STATUSES, type ToolResultContent } from "@toolplane/protocol";
+import { AFTER_EXECUTIONS, type Card, type ToolResultContent } from "@toolplane/protocol";
 import { z } from "zod";
 import { anyObject, type BodyOf, errorOfItem, text, textOrNull, time, timeOrNull } from "../http/answers.ts";
-
-export const CALL_STATUSES = ["queued", "running", "awaiting_approval", ...RESULT_STATUSES] as const;
+import { CALL_STATUSES } from "../http/statuses.ts";
 
 const answerFields = {
   tool_call_id: text,

@@ -41,6 +41,24 @@ describe("the command line", () => {
     ["a flag whose value looks like one", ["calls", "list", "--limit", "-1"], "--limit needs a value; one that begins"],
     ["a negative limit", ["calls", "list", "--limit=-1"], '--limit takes a whole number from 1 to 500, not "-1"'],
     ["a limit that is not a number", ["token", "list", "--limit", "all"], "--limit takes a whole number from 1 to 500"],
+    [
+      "a status that no call has",
+      ["calls", "list", "--status", "zzz"],
+      '--status takes one of queued, running, awaiting_approval, success, failed, canceled, timeout, partial, not "zzz"',
+    ],
+    [
+      "a status that no turn has",
+      ["turns", "list", "--status", "awaiting_approval"],
+      "--status takes one of queued, dispatched, running, suspended, success, failed, canceled, timeout, partial, not",
+    ],
+    [
+      "a status that no delivery has",
+      ["webhooks", "deliveries", "w", "--status", ""],
+      '--status takes one of pending, delivered, dead, not ""',
+    ],
+    ["an empty key of a call", ["call", "echo", "--key", ""], "--key takes a text that is not empty; without --key"],
+    ["an empty key of a retry", ["calls", "retry", "last", "--key="], "--key takes a text that is not empty"],
+    ["an empty key of a turn", ["run", "ann", "go", "--key", " "], "--key takes a text that is not empty"],
     ["too few arguments", ["call"], "call needs TOOL [JSON|@file|-]"],
     ["an empty argument", ["why", " "], "why needs ID"],
     ["too many arguments", ["why", "a", "b"], 'why does not take "b"'],
@@ -59,6 +77,15 @@ describe("the command line", () => {
     const { code, err } = await run(...name.split(" "), "x");
     expect([code, err]).toEqual([2, `toolplane: usage: "${name}" is not part of this version; see toolplane help\n`]);
     expect(overview()).not.toMatch(new RegExp(`^ +${name} `, "m"));
+  });
+
+  test("a status that is known is sent", async () => {
+    for (const argv of [
+      ["calls", "list", "--status", "awaiting_approval"],
+      ["turns", "list", "--status", "suspended"],
+      ["webhooks", "deliveries", "w", "--status", "dead"],
+    ])
+      expect((await run(...argv)).requests[0]?.url).toContain(`status=${argv.at(-1)}`);
   });
 
   test("flags may stand before, between and after the words", async () => {

@@ -103,11 +103,15 @@ const checkFlags = (command: Command, flags: Flags): void => {
   const taken: ReadonlySet<string> = new Set<OptionName>([...GLOBAL_OPTIONS, ...command.options]);
   const strange = Object.keys(flags).find((name) => !taken.has(name));
   if (strange !== undefined) throw new WrongUsage(`${command.name} takes no --${strange}`, command.name);
-  const { limit, version } = flags;
+  const { limit, version, status, key } = flags;
   if (limit !== undefined && !isLimit(limit))
     throw new WrongUsage(`--limit takes a whole number from 1 to ${MAX_LIMIT}, not "${limit}"`, command.name);
   if (version !== undefined && !isVersion(version))
     throw new WrongUsage(`--version takes the number of a version, not "${version}"`, command.name);
+  if (status !== undefined && command.statuses?.includes(status) === false)
+    throw new WrongUsage(`--status takes one of ${command.statuses.join(", ")}, not "${status}"`, command.name);
+  if (key?.trim() === "")
+    throw new WrongUsage("--key takes a text that is not empty; without --key, a key is made up", command.name);
 };
 
 const checkArgs = ({ name, usage, least, most }: Command, args: readonly string[]): void => {

@@ -32,6 +32,8 @@ export interface Command {
   readonly least: number;
   readonly most: number;
   readonly options: readonly OptionName[];
+  /** What `--status` takes here. */
+  readonly statuses?: readonly string[] | undefined;
   readonly summary: string;
   /** Resolves to the exit code. */
   run(context: CommandContext): Promise<number>;

@@ -8,7 +8,7 @@ import { showPage } from "./page.ts";
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-export interface ListDraft extends Pick<Command, "name" | "options" | "summary"> {
+export interface ListDraft extends Pick<Command, "name" | "options" | "statuses" | "summary"> {
   readonly path: (context: CommandContext) => string;
   /** Beside the limit and the cursor. */
   readonly query?: (context: CommandContext) => Query;
@@ -17,12 +17,13 @@ export interface ListDraft extends Pick<Command, "name" | "options" | "summary">
   readonly empty: (context: CommandContext) => string;
 }
 
-export const listCommand = ({ name, options, summary, path, query, columns, empty }: ListDraft): Command => ({
+export const listCommand = ({ name, options, statuses, summary, path, query, columns, empty }: ListDraft): Command => ({
   name,
   usage: "",
   least: 0,
   most: 0,
   options,
+  statuses,
   summary,
   async run(context) {
     const { limit, cursor } = context.flags;

@@ -38,11 +38,17 @@ export const withWait = async <T>(
   }
 };
 
+export interface OpenPatientOptions {
+  readonly startupMs?: number | undefined;
+  /** The end of the wait that a person asked for: a limit that holds for longer is the answer at once. */
+  readonly untilMs?: number | undefined;
+}
+
 /** A client that says once that the server is away and which call or turn is stored, and once that a limit makes it wait. */
 export const openPatient = (
-  { openPlane, output, client }: CommandContext,
+  { openPlane, output, client, io }: CommandContext,
   what: () => string | undefined,
-  startupMs?: number,
+  { startupMs, untilMs = Number.POSITIVE_INFINITY }: OpenPatientOptions = {},
 ): Plane => {
   let told = false;
   let toldLimit = false;
@@ -50,6 +56,7 @@ export const openPatient = (
     const seconds = secondsToWait(error);
     if (seconds !== undefined) {
       // The server is there: a limit refuses the request for a moment.
+      if (io.now() + seconds * 1_000 > untilMs) throw error;
       if (!toldLimit) output.note(`${error.message}; waiting ${seconds} s for it`);
       toldLimit = true;
       return;

@@ -7,7 +7,7 @@
 import { hostname } from "node:os";
 import { type Log, systemClock } from "@toolplane/engine";
 import { createGuard } from "@toolplane/processes";
-import { badRequest, isToolplaneError, ToolplaneError } from "@toolplane/protocol";
+import { badRequest, isRecord, isToolplaneError, ToolplaneError } from "@toolplane/protocol";
 import { type ServeOptions, type Serving, serveTools, type Tool } from "@toolplane/sdk";
 import { asBadRequest, createKeys, createPlane, type Plane, refuseKeys } from "@toolplane/sdk/client";
 import { readSettings } from "../config/read-settings.ts";
@@ -65,10 +65,24 @@ const KEYS: Readonly<Record<keyof OpenPlaneOptions, true>> = {
   log: true,
 };
 
+const LOG_FUNCTIONS = ["info", "warn", "error"] as const satisfies readonly (keyof Log)[];
+
+const isLog = (log: unknown): boolean =>
+  isRecord(log) && LOG_FUNCTIONS.every((name) => typeof log[name] === "function");
+
 /** What is left out by mistake would open another plane: the one of the current folder. */
 const checkOptions = (options: OpenPlaneOptions): void => {
   refuseKeys(options, { taker: "openPlane", keys: Object.keys(KEYS) });
-  const { data, databaseUrl } = options;
+  const { data, databaseUrl, config, project, ephemeral, env, log } = options;
+  for (const [name, value] of Object.entries({ data, databaseUrl, config, project }))
+    if (value !== undefined && typeof value !== "string")
+      throw badRequest(`openPlane: ${name} must be a text, not ${String(value)}`);
+  if (ephemeral !== undefined && typeof ephemeral !== "boolean")
+    throw badRequest(`openPlane: ephemeral must be true or false, not ${String(ephemeral)}`);
+  if (env !== undefined && !isRecord(env))
+    throw badRequest("openPlane: env must be an object of texts, such as process.env");
+  if (log !== undefined && !isLog(log))
+    throw badRequest(`openPlane: log must be an object with the functions ${LOG_FUNCTIONS.join(", ")}`);
   for (const [name, value] of Object.entries({ data, databaseUrl }))
     if (value?.trim() === "") throw badRequest(`openPlane: ${name} is empty; leave it out, or give one`);
   if (data !== undefined && databaseUrl !== undefined)
@@ -124,7 +138,9 @@ const serveHere = async (
   });
   const planeSecrets = createServiceSecrets(createEnvSource(settings.envGrants, env), settings.project);
   const { secrets = planeSecrets } = rest;
-  const envs = planServiceEnvs(settings.serviceEnvs, target);
+  // The file names variables for every target, also for tools that have none.
+  const isDeclared = tools.some(({ secrets, options }) => secrets.length > 0 || options.envs !== undefined);
+  const envs = isDeclared ? planServiceEnvs(settings.serviceEnvs, target) : undefined;
   const own = { secrets, envs, target, gateway, log, handleSignals: false, url: undefined };
   return serveTools(tools, { ...rest, ...means, ...own });
 };

@@ -19,7 +19,7 @@ import { checkMayAct, checkMayCall } from "../http/agent-rights.ts";
 import { text } from "../http/answers.ts";
 import { checkCallerHeaders } from "../http/protocol-headers.ts";
 import { CALLERS, LARGE_BODY_BYTES, type Route, route } from "../http/route.ts";
-import { TURN_STATUSES } from "../turns/turn-body.ts";
+import { TURN_STATUSES } from "../http/statuses.ts";
 
 const ids = createIds(systemClock.now);
 

@@ -2,13 +2,14 @@
 
 import type { WaitingCall } from "@toolplane/engine";
 import { z } from "zod";
-import { argumentLayers, CALL_STATUSES, decisionBody, decisionFields } from "../calls/call-body.ts";
+import { argumentLayers, decisionBody, decisionFields } from "../calls/call-body.ts";
 import { parametersOf, planShownArguments, type ShownArguments } from "../calls/shown-arguments.ts";
 import { actorOf } from "../http/actor-of.ts";
 import { answerPage } from "../http/answer-page.ts";
 import { anyObject, type BodyOf, pageOf, text, time } from "../http/answers.ts";
 import { pageQuery } from "../http/page-query.ts";
 import { OPERATORS, PEOPLE, type Route, route } from "../http/route.ts";
+import { CALL_STATUSES } from "../http/statuses.ts";
 
 const waitingShape = z
   .strictObject({

@@ -9,7 +9,6 @@ import { streamBatch } from "../calls/batch-stream.ts";
 import {
   batchItemBody,
   batchLineBody,
-  CALL_STATUSES,
   callAnswer,
   callAnswerBody,
   callBody,
@@ -49,6 +48,7 @@ import {
 import { callerHeaders, checkCallerHeaders } from "../http/protocol-headers.ts";
 import { cutReader } from "../http/readers.ts";
 import { CALLERS, LARGE_BODY_BYTES, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
+import { CALL_STATUSES } from "../http/statuses.ts";
 import { explainCall, explanationBody } from "../why/explain-call.ts";
 
 const MAX_BATCH_BYTES = 16 * 1024 * 1024;

@@ -12,17 +12,10 @@ import type { Own } from "../http/own.ts";
 import { errorCodeQuery, pageQuery, spanOf, timeQuery, tokenQuery, traceIdQuery } from "../http/page-query.ts";
 import { checkCallerHeaders } from "../http/protocol-headers.ts";
 import { CALLERS, LARGE_BODY_BYTES, READERS, type Route, route } from "../http/route.ts";
+import { TURN_STATUSES } from "../http/statuses.ts";
 import { exportTurn, turnExportBody } from "../turns/export-turn.ts";
 import { askFields, planAsk } from "../turns/plan-ask.ts";
-import {
-  askedDetail,
-  askedTurnBody,
-  readTurn,
-  TURN_STATUSES,
-  turnBody,
-  turnDetailBody,
-  turnShape,
-} from "../turns/turn-body.ts";
+import { askedDetail, askedTurnBody, readTurn, turnBody, turnDetailBody, turnShape } from "../turns/turn-body.ts";
 
 const waitSeconds = z.coerce.number().min(0).max(MAX_WAIT_SECONDS);
 

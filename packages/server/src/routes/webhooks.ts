@@ -8,6 +8,7 @@ import { type BodyOf, NOTHING, pageOf, text, textOrNull, time, timeOrNull } from
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { cursorAfter, keyOfCursor, pageQuery } from "../http/page-query.ts";
 import { OPERATORS, type Route, route } from "../http/route.ts";
+import { DELIVERY_STATUSES } from "../http/statuses.ts";
 import { webhooksAreOff } from "../webhooks/webhook-door.ts";
 
 const webhookShape = z
@@ -26,7 +27,7 @@ const deliveryShape = z
     delivery_id: text,
     webhook_id: textOrNull,
     event: text,
-    status: z.enum(["pending", "delivered", "dead"]),
+    status: z.enum(DELIVERY_STATUSES),
     attempts: z.int(),
     next_attempt_at: timeOrNull,
     last_status: z.int().nullable(),
@@ -125,7 +126,7 @@ export const webhookRoutes: readonly Route[] = [
     gives: "project",
     summary: "What was sent to a webhook, newest first.",
     answers: { 200: pageOf(deliveryShape) },
-    query: pageQuery.extend({ status: z.enum(["pending", "delivered", "dead"]).optional() }),
+    query: pageQuery.extend({ status: z.enum(DELIVERY_STATUSES).optional() }),
     handle: async (call) => {
       const { engine, params, query } = call;
       const limit = query.limit ?? 100;

@@ -1,14 +1,13 @@
 // A turn as the API shows it, whichever way it was asked for.
 
 import { type AskedTurn, type Engine, notThere, type StepView, type TurnView } from "@toolplane/engine";
-import { type Card, RESULT_STATUSES, type ToolplaneError } from "@toolplane/protocol";
+import type { Card, ToolplaneError } from "@toolplane/protocol";
 import { z } from "zod";
 import { anyObject, type BodyOf, text, textOrNull, time, timeOrNull } from "../http/answers.ts";
+import { TURN_STATUSES } from "../http/statuses.ts";
 import type { PlaneProcesses } from "../up/plane-processes.ts";
 import { explainTurn } from "../why/explain-turn.ts";
 import { readStory } from "./turn-story.ts";
-
-export const TURN_STATUSES = ["queued", "dispatched", "running", "suspended", ...RESULT_STATUSES] as const;
 
 const turnFields = {
   agent_turn_id: text,

@@ -109,6 +109,16 @@ describe("toolplane call", () => {
     expect(hurried.err()).toContain("try again in 45 s");
   });
 
+  test("[LIM-door-5] a limit that holds for longer than --wait ends the command at once, also within the time of a hand-over", async () => {
+    const terminal = createFakeTerminal({ answer: () => limited(3) });
+    expect(await terminal.run("call", "search", "--wait", "1s")).toBe(1);
+    expect(terminal.err()).toBe("toolplane: breaker_open: search failed too often; try again in 3 s\n");
+    expect(terminal.requests).toHaveLength(1);
+    const patient = createFakeTerminal({ answer: script(limited(3), done) });
+    expect(await patient.run("call", "search", "--wait", "4s")).toBe(0);
+    expect(patient.err()).toBe("search failed too often; waiting 3 s for it\n");
+  });
+
   test("[SEE-15] with --wait a server that is not back yet is waited for, with the same key", async () => {
     const terminal = createFakeTerminal({ answer: script({ fail: refused() }, { fail: refused() }, done) });
     expect(await terminal.run("call", "echo", "--wait", "30s")).toBe(0);

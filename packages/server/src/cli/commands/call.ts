@@ -84,9 +84,10 @@ export const callCommand: Command = {
       at: flags.at === undefined ? undefined : parseMoment(flags.at, io.now(), "--at"),
     };
     let id: string | undefined;
-    // With --wait the command also waits for a server that is away. The key makes a repeated request the same call.
-    const plane = openPatient(context, () => id && `call ${id}`, flags.wait === undefined ? undefined : waitMs);
     return withWait(context, waitMs, async (wait) => {
+      // With --wait the command also waits for a server that is away. The key makes a repeated request the same call.
+      const asked = flags.wait === undefined ? {} : { startupMs: waitMs, untilMs: wait.untilMs };
+      const plane = openPatient(context, () => id && `call ${id}`, asked);
       // At Ctrl-C the call may already be made. The command waits a moment for its id, to say which call goes on.
       const enough = new AbortController();
       const onStop = (): void => void io.sleep(LAST_ANSWER_MS, enough.signal).then(() => enough.abort());

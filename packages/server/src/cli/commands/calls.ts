@@ -1,6 +1,7 @@
 // `toolplane calls ...`: look at calls, stop them, make them again.
 
 import { isOver, pathOf } from "@toolplane/sdk/client";
+import { CALL_STATUSES } from "../../http/statuses.ts";
 import { parseText, shortTime, textOf } from "../body.ts";
 import { resolveCallId } from "../call-id.ts";
 import { showOutcome } from "../call-outcome.ts";
@@ -20,6 +21,7 @@ const callPath = (project: string, id: string, ...rest: readonly string[]): stri
 const list = listCommand({
   name: "calls list",
   options: ["project", "tool", "target", ...LIST_FILTERS],
+  statuses: CALL_STATUSES,
   summary: "list calls, newest first",
   path: ({ project }) => pathOf("projects", project, "calls"),
   query: (context) => ({ ...filterQuery(context), tool_name: context.flags.tool, target: context.flags.target }),

@@ -1,6 +1,7 @@
 // `toolplane turns ...`: what agents did and do.
 
 import { pathOf } from "@toolplane/sdk/client";
+import { TURN_STATUSES } from "../../http/statuses.ts";
 import { cellOf, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { parseDuration } from "../duration.ts";
@@ -15,6 +16,7 @@ import { turnStatus } from "../turn-outcome.ts";
 const list = listCommand({
   name: "turns list",
   options: ["project", ...LIST_FILTERS],
+  statuses: TURN_STATUSES,
   summary: "list turns, newest first",
   path: ({ project }) => pathOf("projects", project, "turns"),
   query: filterQuery,

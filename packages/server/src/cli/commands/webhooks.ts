@@ -1,6 +1,7 @@
 // `toolplane webhooks ...`: who is told of a project's events, what was sent, and sending it again.
 
 import { type Body, pathOf } from "@toolplane/sdk/client";
+import { DELIVERY_STATUSES } from "../../http/statuses.ts";
 import { cellOf, parseText, shortTime, textOf } from "../body.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-code.ts";
@@ -69,6 +70,7 @@ const deliveries: Command = {
   least: 1,
   most: 1,
   options: ["project", "limit", "cursor", "status"],
+  statuses: DELIVERY_STATUSES,
   summary: "list what was sent to a webhook, newest first",
   async run(context) {
     const { client, project, flags, args } = context;
