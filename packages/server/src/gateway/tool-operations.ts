@@ -2,6 +2,7 @@
 
 import type { Engine, PendingVersion, RegisteredTool } from "@toolplane/engine";
 import { AFTER_EXECUTIONS, isRecord, showName, ToolplaneError } from "@toolplane/protocol";
+import { keepDefinition } from "@toolplane/protocol/registry";
 import { z } from "zod";
 import { anyObject, type BodyOf, text, textOrNull, time } from "../http/answers.ts";
 import { type AnswerIn, ok, operation, plainText, type ServiceCaller, type ServiceRequest } from "./service-request.ts";
@@ -172,6 +173,7 @@ export const registerTool = async (
 
 export const register = operation({
   maxBytes: MAX_DEFINITION_BYTES,
+  settle: keepDefinition,
   // Any upload is passed on: the engine says what is wrong with it.
   body: z.unknown(),
   answers: registeredAnswers,

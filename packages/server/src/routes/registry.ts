@@ -5,6 +5,7 @@ import type { JsonValue, ToolDefinition } from "@toolplane/protocol";
 import {
   type DefinitionChange,
   definitionChanges,
+  keepDefinition,
   projectCreateSchema,
   projectLimitsSchema,
   projectPatchSchema,
@@ -184,7 +185,8 @@ export const registryRoutes: readonly Route[] = [
     headers: { "Toolplane-Register-As": "`service`: the definition counts as a program's, whatever token sends it." },
     answers: registeredAnswers,
     handle: async ({ engine, params, caller, context, reply }) => {
-      const upload = await readUpload(context.req.raw, readYamlIn(engine.threads, params.project ?? ""));
+      const readYaml = readYamlIn(engine.threads, params.project ?? "");
+      const upload = await readUpload(context.req.raw, readYaml, { settle: keepDefinition });
       const asked = {
         engine,
         caller: serviceCaller(caller),
