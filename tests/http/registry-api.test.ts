@@ -176,3 +176,32 @@ test("[API-events] events resume after Last-Event-ID; parts of a running call ar
   const bad = await http.send("GET", "/projects/demo/events", undefined, { headers: { "last-event-id": "nonsense" } });
   expect(bad.status).toBe(400);
 });
+
+test("[API-tools-upload] [SEE-16] a plane without NATS warns of a tool whose service it cannot reach, and why says so", async () => {
+  for (const noNats of [true, false]) {
+    const processes = () => ({ list: async () => undefined, busAway: () => false, noNats: () => noNats });
+    await using http = await startHttpStack({}, { processes });
+    for (const [tool_name, version, options] of [
+      ["plain", "v1r4", { service: "plain" }],
+      ["older", "v1r3", {}],
+      ["leased", "v1r4", {}],
+    ] as const) {
+      const target_subject = `cg.${version}.{project_id}.{channel_id}.cmd.tool.test.${tool_name}`;
+      const upload = { tool_name, target_subject, after_execution: "suspend", options };
+      const answer = await http.send("POST", "/projects/demo/tools", upload);
+      expect(answer.status).toBe(201);
+      const isWarned = noNats && tool_name !== "leased";
+      expect(answer.body.warnings).toEqual(
+        isWarned
+          ? [expect.stringMatching(/^this plane has no NATS, so no command reaches a plain service, /)]
+          : undefined,
+      );
+      // The answer is taken as a definition again.
+      expect(await http.send("POST", "/projects/demo/tools", answer.body)).toMatchObject({ status: 200 });
+      if (tool_name === "leased") continue;
+      const made = await http.send("POST", "/projects/demo/calls", { tool_name, arguments: {} });
+      const { body } = await http.send("GET", `/projects/demo/calls/${made.body.tool_call_id}/why`);
+      expect(String(body.why).startsWith("this plane has no NATS")).toBe(noNats);
+    }
+  }
+});

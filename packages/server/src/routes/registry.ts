@@ -37,6 +37,7 @@ import { readUpload, readYamlIn } from "../http/read-upload.ts";
 import { ADMINS, EVERYBODY, OPERATORS, READERS, type Route, route } from "../http/route.ts";
 import { serviceCaller } from "../http/service-caller.ts";
 import { visibleProjects } from "../http/visible-projects.ts";
+import { planPlainWarning } from "../why/plain-problem.ts";
 
 const projectShape = z
   .strictObject({
@@ -184,7 +185,7 @@ export const registryRoutes: readonly Route[] = [
     isUpload: true,
     headers: { "Toolplane-Register-As": "`service`: the definition counts as a program's, whatever token sends it." },
     answers: registeredAnswers,
-    handle: async ({ engine, params, caller, context, reply }) => {
+    handle: async ({ engine, params, caller, processes, context, reply }) => {
       const readYaml = readYamlIn(engine.threads, params.project ?? "");
       const upload = await readUpload(context.req.raw, readYaml, { settle: keepDefinition });
       const asked = {
@@ -197,7 +198,8 @@ export const registryRoutes: readonly Route[] = [
       // The definition counts as a program's, whatever token the program uses.
       const asService = context.req.header("toolplane-register-as") === "service";
       const { status, body } = await registerTool({ ...asked, body: upload }, asService);
-      return reply(status, body);
+      const warning = planPlainWarning(body, processes.noNats?.() === true);
+      return reply(status, warning === undefined ? body : { ...body, warnings: [warning] });
     },
   }),
   route({
