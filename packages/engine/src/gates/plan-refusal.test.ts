@@ -13,7 +13,7 @@ const gate = (index: number, more: Partial<OpenGate> = {}): OpenGate => ({
 });
 const said = (count: number, open: readonly OpenGate[]) => planRefusals(count, open).map((one) => one?.detail);
 
-test("BR1: before its time is over, an open breaker refuses and says when the trial may run", () => {
+test("BN1: before its time is over, an open breaker refuses and says when the trial may run", () => {
   expect(said(2, [gate(0, { nowMs: 8_500 })])).toEqual([
     {
       of: "tool",
@@ -31,13 +31,13 @@ test.each<[string, Partial<Trials>, number]>([
   ["has just begun by another clock", { running_since_ms: 20_100 }, 1],
   ["was canceled and still runs", { lingering_since_ms: 15_000 }, 5],
   ["waits", { waiting_since_ms: 19_000 }, 1],
-])("BR2: while a trial %s, a call is refused, and no time is promised", (_, trials, seconds) => {
+])("BN2: while a trial %s, a call is refused, and no time is promised", (_, trials, seconds) => {
   expect(said(1, [gate(0, { trials: { ...NONE, ...trials } })])).toMatchObject([
     { closes_at: null, retry_after_seconds: seconds },
   ]);
 });
 
-test("BR3: of calls that are asked for together the first is the trial, unless another gate refuses it", () => {
+test("BN3: of calls that are asked for together the first is the trial, unless another gate refuses it", () => {
   expect(said(3, [gate(0), gate(1), gate(2)])).toMatchObject([undefined, { closes_at: null }, { closes_at: null }]);
   const target = { projectId: "p", gate: "/target/t" };
   expect(said(2, [gate(0), gate(0, { gate: target, nowMs: 9_000 }), gate(1)])).toMatchObject([

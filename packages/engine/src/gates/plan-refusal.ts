@@ -1,8 +1,8 @@
 // Which new calls an open breaker refuses. Pure.
-//   BR1. Until its time is over, every new call is refused, and told the time of the trial.
-//   BR2. After that a new call is let in only when it can be the trial: when no trial runs and no call waits that would be it. No time is known at
+//   BN1. Until its time is over, every new call is refused, and told the time of the trial.
+//   BN2. After that a new call is let in only when it can be the trial: when no trial runs and no call waits that would be it. No time is known at
 //        which a trial ends, so `closes_at` is null and the pause is an estimate.
-//   BR3. Of calls that are asked for together, the first is the trial.
+//   BN3. Of calls that are asked for together, the first is the trial.
 
 import { ToolplaneError } from "@toolplane/protocol";
 import { targetOfGate } from "./gate.ts";
