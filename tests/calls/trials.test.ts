@@ -100,3 +100,39 @@ test.each([
     expect(await claim(projectId, 9, WAIT_MS)).toHaveLength(1);
   },
 );
+
+test.each([
+  ["a tool", "piles-of-tool", { breaker: BREAKER }, {}, "tried"],
+  ["a target", "piles-of-target", {}, { target_breaker: BREAKER }, "target tried"],
+])(
+  "[LIM-break-2] while the trial of %s runs or waits, new calls are refused; the next one is let in when there is none",
+  async (_, projectId, options, limits, of) => {
+    await makeProject(projectId, options, limits);
+    const ask = () => t.engine.calls.dispatch({ projectId, toolName: "tried", arguments: {} });
+    const refusal = (what: string) => ({
+      code: "breaker_open",
+      message: expect.stringMatching(new RegExp(`^the breaker of ${of} has been open since .*; ${what}; `)),
+      detail: { of, since: expect.any(String), closes_at: null, retry_after_seconds: 1 },
+    });
+    // Nothing but the trial of five failed runs.
+    await Promise.all(Array.from({ length: 5 }, ask));
+    for (let run = 0; run < 5; run++)
+      for (const call of await claim(projectId, 1)) await t.engine.calls.settle(resultFor(call, BUSY));
+    const letIn = async () => {
+      const answers = await Promise.allSettled(Array.from({ length: 4 }, ask));
+      return answers.filter(({ status }) => status === "fulfilled").length;
+    };
+    await expect.poll(letIn, { timeout: WAIT_MS }).toBe(1);
+    await expect(ask()).rejects.toMatchObject(refusal("a call that was made before waits to run as its trial"));
+    const [trial] = await claim(projectId, 9, WAIT_MS);
+    await expect(ask()).rejects.toMatchObject(refusal("its trial runs now"));
+    if (trial === undefined) throw new Error("there is no trial");
+    await t.engine.calls.cancel(trial.facts);
+    await expect(ask()).rejects.toMatchObject(refusal("its trial was canceled, and its service still runs it"));
+    await t.engine.calls.settle(resultFor(trial)).catch(() => {});
+    const notBeforeMs = (await t.engine.databaseNow()) + 600_000;
+    await t.engine.calls.dispatch({ projectId, toolName: "tried", arguments: {}, notBeforeMs });
+    // A call for later is no trial.
+    expect(await ask()).toMatchObject({ status: "queued" });
+  },
+);

@@ -76,7 +76,7 @@ const settleInProcess: Settle = async ({ toolCallId, lease: leaseId }, result) =
   const asked = { projectId: "demo", toolCallId, leaseId, actorId: "tool.text", outcome };
   try {
     const { toolResultCardId, idempotent } = await stack.http.t.engine.calls.settle(asked);
-    return { cardId: toolResultCardId, idempotent };
+    return { cardId: toolResultCardId ?? "", idempotent };
   } catch (error) {
     if (isToolplaneError(error)) return { error: error.toWire() };
     throw error;

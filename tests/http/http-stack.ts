@@ -25,7 +25,10 @@ export interface HttpStack extends AsyncDisposable {
 export const startHttpStack = async (
   options: Parameters<typeof startTestEngine>[0] = {},
   limits: Partial<
-    Pick<AppOptions, "bodies" | "answers" | "readers" | "waits" | "log" | "webhooks" | "metrics" | "metricsToken">
+    Pick<
+      AppOptions,
+      "bodies" | "answers" | "readers" | "waits" | "log" | "webhooks" | "metrics" | "metricsToken" | "processes"
+    >
   > = {},
   /** False for tests of memory: a check reads a copy of every answer. */
   isChecked = true,

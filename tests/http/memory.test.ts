@@ -329,6 +329,18 @@ test("[SEC-memory-waits] [SEC-11-2] one token has so many waiting requests, and 
   });
   expect(refused?.body.error).toMatchObject({ code: "rate_limited", retryable: true });
   expect((await http.send("GET", path)).status).toBe(200);
+  const call = { tool_name: "safe" };
+  const claim = "/projects/demo/tool-services/test/claim";
+  for (const more of [{}, { wait_seconds: 0 }])
+    expect((await http.send("POST", "/projects/demo/calls", { ...call, ...more })).status).toBe(202);
+  expect(await http.send("POST", claim, { wait_seconds: 0 })).toMatchObject({ status: 200, body: { commands: [{}] } });
+  const exchange = { max: 1, wait_seconds: 0 };
+  expect(await http.send("POST", claim.replace("claim", "exchange"), exchange)).toMatchObject({
+    body: { commands: [{}] },
+  });
+  // One that does wait needs a place.
+  expect((await http.send("POST", claim, { wait_seconds: 1 })).status).toBe(429);
+  expect((await http.send("POST", "/projects/demo/calls", { ...call, wait_seconds: 1 })).status).toBe(429);
   expect((await http.send("GET", `${path}?wait_seconds=0.01`, undefined, { token: another })).status).toBe(200);
   leave.abort();
   await Promise.all(waiting);

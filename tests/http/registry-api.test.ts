@@ -51,6 +51,40 @@ test("[SEC-10-yaml] hostile or broken YAML is refused with one sentence", async 
   }
 });
 
+test.each([
+  ["", '"__proto__": {"a": 1}', "$"],
+  ["escaped", '"\\u005f_proto__": 1', "$"],
+  ["in options", '"options": {"__proto__": null}', "$.options"],
+  ["in a limit", '"options": {"rate": {"limit": 1, "per_seconds": 1, "__proto__": 1}}', "$.options.rate"],
+  ["in an object of options", '"options": {"args": {"fixed": {"__proto__": 1}}}', "$.options.args.fixed"],
+])(
+  "[API-tools-upload] a definition with the key __proto__ %s is refused by name, as JSON and as YAML",
+  async (_, part, at) => {
+    await using http = await startHttpStack();
+    const text = `{"tool_name": "tame", "target_subject": "cg.v1r4.{project_id}.{channel_id}.cmd.tool.test.tame", "after_execution": "suspend", ${part}}`;
+    for (const type of ["application/json", "application/yaml"])
+      expect(
+        await http.send("POST", "/projects/demo/tools", text, { headers: { "content-type": type } }),
+      ).toMatchObject({
+        status: 400,
+        body: {
+          error: { code: "bad_request", message: `tool definition is not valid: unknown key "__proto__" at ${at}` },
+        },
+      });
+  },
+);
+
+test("[API-tools-upload] __proto__ in the author's own names is dropped, as it is in arguments", async () => {
+  await using http = await startHttpStack();
+  const names = '{"type": "object", "properties": {"__proto__": {"type": "string"}, "a": {}}}';
+  const text = `{"tool_name": "own", "target_subject": "cg.v1r4.{project_id}.{channel_id}.cmd.tool.test.own", "after_execution": "suspend", "parameters": ${names},
+    "options": {"output_schema": ${names}, "args": {"defaults": {"a": {"__proto__": 1, "b": 2}}}}}`;
+  expect(await http.send("POST", "/projects/demo/tools", text)).toMatchObject({
+    status: 201,
+    body: { parameters: { properties: { a: {} } }, options: { args: { defaults: { a: { b: 2 } } } } },
+  });
+});
+
 test("[API-tools-owner] a tool service registers for its own targets only, and a name belongs to who registered it", async () => {
   await using http = await startHttpStack();
   const one = await http.toolToken(["test"]);
@@ -141,4 +175,33 @@ test("[API-events] events resume after Last-Event-ID; parts of a running call ar
   await second.close();
   const bad = await http.send("GET", "/projects/demo/events", undefined, { headers: { "last-event-id": "nonsense" } });
   expect(bad.status).toBe(400);
+});
+
+test("[API-tools-upload] [SEE-16] a plane without NATS warns of a tool whose service it cannot reach, and why says so", async () => {
+  for (const noNats of [true, false]) {
+    const processes = () => ({ list: async () => undefined, busAway: () => false, noNats: () => noNats });
+    await using http = await startHttpStack({}, { processes });
+    for (const [tool_name, version, options] of [
+      ["plain", "v1r4", { service: "plain" }],
+      ["older", "v1r3", {}],
+      ["leased", "v1r4", {}],
+    ] as const) {
+      const target_subject = `cg.${version}.{project_id}.{channel_id}.cmd.tool.test.${tool_name}`;
+      const upload = { tool_name, target_subject, after_execution: "suspend", options };
+      const answer = await http.send("POST", "/projects/demo/tools", upload);
+      expect(answer.status).toBe(201);
+      const isWarned = noNats && tool_name !== "leased";
+      expect(answer.body.warnings).toEqual(
+        isWarned
+          ? [expect.stringMatching(/^this plane has no NATS, so no command reaches a plain service, /)]
+          : undefined,
+      );
+      // The answer is taken as a definition again.
+      expect(await http.send("POST", "/projects/demo/tools", answer.body)).toMatchObject({ status: 200 });
+      if (tool_name === "leased") continue;
+      const made = await http.send("POST", "/projects/demo/calls", { tool_name, arguments: {} });
+      const { body } = await http.send("GET", `/projects/demo/calls/${made.body.tool_call_id}/why`);
+      expect(String(body.why).startsWith("this plane has no NATS")).toBe(noNats);
+    }
+  }
 });

@@ -50,6 +50,7 @@ export {
   type StoredTool,
 } from "./registry/tool-upsert.ts";
 export { readTurnBudget, type TurnBudget, turnBudgetSchema } from "./registry/turn-budget.ts";
+export { keepDefinition } from "./tools/closed-keys.ts";
 export { type DefinitionChange, definitionChanges } from "./tools/definition-changes.ts";
 export { type AllowEnv, isEnvName, isOwnEnvName } from "./tools/env-name.ts";
 export { findHiddenCharacter } from "./tools/hidden-characters.ts";

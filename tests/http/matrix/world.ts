@@ -145,11 +145,11 @@ const seedBelongings = async (http: HttpStack, project: Project, agentId: Agent)
     running: running.facts.toolCallId,
     lease: running.lease.id,
     foreign: foreign.facts.toolCallId,
-    resultCard: settled.toolResultCardId,
+    resultCard: settled.toolResultCardId ?? "",
     ids: [
       ...[spawned.agentTurnId, spawned.contextBoxId, spawned.outputBoxId, card],
       ...[done, running, foreign].flatMap(({ facts }) => [facts.toolCallId, facts.callCardId]),
-      settled.toolResultCardId,
+      settled.toolResultCardId ?? "",
     ],
   };
 };

@@ -131,6 +131,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
   const plan = async (items: readonly Pending[]): Promise<void> => {
     const open = items.filter((item) => item.outcome === undefined);
     const failed: Pending[] = [];
+    const held: Pending[] = [];
     const pinned = await definitions.resolve(open.map(({ request }) => request));
     const broken = await deps.breakers.refusals(
       open.map(({ request: { projectId } }, index) => ({ projectId, definition: pinned[index]?.definition })),
@@ -144,7 +145,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
       }
       if (broken[index] !== undefined) {
         item.outcome = broken[index];
-        failed.push(item);
+        held.push(item);
         continue;
       }
       try {
@@ -182,6 +183,7 @@ export const createDispatch = (deps: DispatchDeps & { readonly places: CallPlace
       if ((item.row?.cardBody.length ?? 0) > LARGE_CARD) await breathe();
     }
     await findKeyed(failed);
+    await findEarlier(held);
   };
 
   /** Writes the calls; those that a waiting service may have as leased to it, and hands them over. */

@@ -41,7 +41,8 @@ export interface SettleRequest extends CallKey {
 }
 
 export interface Settled {
-  readonly toolResultCardId: string;
+  /** Null: the call has not settled, so it has no result card. */
+  readonly toolResultCardId: string | null;
   /** `queued`: the attempt failed and is tried again, by the retry policy of its tool; the call has not settled. */
   readonly status: string;
   readonly idempotent: boolean;
@@ -230,7 +231,8 @@ export const createSettle = (deps: SettleDeps): Coalescer<SettleRequest, Settled
       planned.flatMap((item, index) => {
         const plan = plans[index];
         const retryAt = plan && times.get(plan);
-        return retryAt === undefined ? [] : [[item, { ...answerOf(item.row), status: "queued", retryAt }] as const];
+        const again = { toolResultCardId: null, status: "queued", idempotent: false } as const;
+        return retryAt === undefined ? [] : [[item, { ...again, retryAt }] as const];
       }),
     );
   };

@@ -1,7 +1,7 @@
-// The breakers of tools and of targets, across processes. A call that no breaker concerns costs no statement here. The breaker of a
-// tool is part of its definition. `target_breaker` is a limit of the project and gives each target a breaker of its own.
+// The breakers of tools and of targets, across processes. A call that no breaker concerns costs no statement here, and trials are read only
+// for a breaker whose time is over. The breaker of a tool is part of its definition. `target_breaker` is a limit of the project and gives each target a breaker of its own.
 
-import { type Breaker, type ToolDefinition, ToolplaneError } from "@toolplane/protocol";
+import type { Breaker, ToolDefinition, ToolplaneError } from "@toolplane/protocol";
 import type { ProjectLimits } from "@toolplane/protocol/registry";
 import type { Ground } from "../ports/ground.ts";
 import type { Definitions } from "../registry/definition-cache.ts";
@@ -21,8 +21,10 @@ import {
   type StartRow,
   WRITE_BREAKERS,
 } from "./breakers.sql.ts";
-import { targetGate, targetOfGate } from "./gate.ts";
+import { targetGate } from "./gate.ts";
 import { countRun, planBreaker, type RunCounts } from "./plan-breaker.ts";
+import { nameOf, planRefusals } from "./plan-refusal.ts";
+import { bindTrials, READ_TRIALS, type TrialsRow } from "./trials.sql.ts";
 
 /** How a run of a limited call ended. */
 export interface EndedRun {
@@ -69,29 +71,6 @@ const isHalfOpen = (row: BreakerRow): row is BreakerRow & { readonly open_until_
   row.open_until_ms !== null && row.open_until_ms <= row.now_ms;
 
 const keyOf = ({ projectId, gate }: GateKey): string => `${projectId} ${gate}`;
-
-/** The gate in the words of a sentence. */
-const nameOf = (gate: string): string => {
-  const target = targetOfGate(gate);
-  return target === undefined ? gate : `target ${target}`;
-};
-
-const refusal = ({ gate }: GateKey, { open_until_ms: until, opened_at_ms: since, now_ms: now }: BreakerRow) => {
-  if (until === null || until <= now) return undefined;
-  const at = (ms: number | null): string => new Date(ms ?? now).toISOString();
-  return new ToolplaneError(
-    "breaker_open",
-    `the breaker of ${nameOf(gate)} has been open since ${at(since)}, because too many of its runs failed; the next call may run at ${at(until)}, as a trial`,
-    {
-      detail: {
-        of: nameOf(gate),
-        since: at(since),
-        closes_at: at(until),
-        retry_after_seconds: Math.ceil((until - now) / 1_000),
-      },
-    },
-  );
-};
 
 export const createBreakers = ({
   db,
@@ -152,19 +131,33 @@ export const createBreakers = ({
 
   return {
     async refusals(asked) {
-      const guarded: (Guarded & { readonly index: number })[] = [];
+      const guarded: (Guarded & { readonly index: number; readonly target: string })[] = [];
       for (const [index, { projectId, definition }] of asked.entries()) {
         if (definition === undefined) continue;
-        const guards = await guardsOf(projectId, definition, () => targetIn(definition, projectId));
-        for (const guard of guards) guarded.push({ ...guard, index });
+        const targetOf = (): string => targetIn(definition, projectId);
+        for (const guard of await guardsOf(projectId, definition, targetOf))
+          guarded.push({ ...guard, index, target: targetOf() });
       }
-      const answers: (ToolplaneError | undefined)[] = asked.map(() => undefined);
-      if (guarded.length === 0) return answers;
-      for (const row of await db.query<BreakerRow>(READ_BREAKERS, bindGates(guarded))) {
+      if (guarded.length === 0) return asked.map(() => undefined);
+      const rows = await db.query<BreakerRow>(READ_BREAKERS, bindGates(guarded));
+      const open = rows.flatMap((row) => {
         const one = guarded[row.ord - 1];
-        if (one !== undefined) answers[one.index] ??= refusal(one, row);
-      }
-      return answers;
+        return one === undefined || row.open_until_ms === null ? [] : [{ ...one, row }];
+      });
+      const tried = open.filter(({ row }) => isHalfOpen(row));
+      const trials = tried.length === 0 ? [] : await db.query<TrialsRow>(READ_TRIALS, bindTrials(tried));
+      const trialsOf = new Map(trials.map((row) => [tried[row.ord - 1], row]));
+      return planRefusals(
+        asked.length,
+        open.map((one) => ({
+          index: one.index,
+          gate: one,
+          untilMs: one.row.open_until_ms ?? 0,
+          sinceMs: one.row.opened_at_ms,
+          nowMs: one.row.now_ms,
+          trials: trialsOf.get(one),
+        })),
+      );
     },
     async record(runs) {
       const counted = runs.length === 0 ? [] : await count(runs);

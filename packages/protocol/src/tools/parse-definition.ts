@@ -11,6 +11,7 @@ import { jsonObject } from "../json/json-schemas.ts";
 import type { JsonObject } from "../json/json-value.ts";
 import { AFTER_EXECUTIONS } from "../results/value-sets.ts";
 import { checkOptions, foldOptionAliases, uploadOptionsSchema } from "./check-options.ts";
+import { hasFreeKeys } from "./closed-keys.ts";
 import { type ToolDefinition, toolDescription } from "./definition.ts";
 import type { AllowEnv } from "./env-name.ts";
 import { codePointName, findHiddenCharacter } from "./hidden-characters.ts";
@@ -22,7 +23,7 @@ import { parseToolName } from "./tool-name.ts";
 import { copyUpload, freezeDeep, refusal } from "./upload.ts";
 
 /** The largest definitions seen are generated from OpenAPI and stay under 100 kB; a model could not read more anyway. */
-const DEFINITION_CAPS = { maxBytes: 256 * 1024, maxDepth: 48 } as const;
+const DEFINITION_CAPS = { maxBytes: 256 * 1024, maxDepth: 48, dropsProto: hasFreeKeys } as const;
 
 const WHAT = "tool definition";
 

@@ -2,15 +2,15 @@
 
 import { fromSchemaIssues } from "../errors/parse-with.ts";
 import { ToolplaneError } from "../errors/toolplane-error.ts";
-import { copyJson } from "../json/json-copy.ts";
+import { type CopyCaps, copyJson } from "../json/json-copy.ts";
 import type { JsonPathSegment } from "../json/json-path.ts";
-import { isRecord, type JsonCaps, type JsonObject } from "../json/json-value.ts";
+import { isRecord, type JsonObject } from "../json/json-value.ts";
 
 export const refusal = (what: string, path: readonly JsonPathSegment[], message: string): ToolplaneError =>
   fromSchemaIssues([{ path, message }], what);
 
 /** YAML anchors can make cycles and bombs, so a bounded copy comes before anything else looks at an upload. */
-export const copyUpload = (input: unknown, what: string, caps: JsonCaps): JsonObject => {
+export const copyUpload = (input: unknown, what: string, caps: CopyCaps): JsonObject => {
   let copy: unknown;
   try {
     copy = copyJson(input, caps);

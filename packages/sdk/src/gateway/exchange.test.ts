@@ -59,7 +59,7 @@ const createTower = (options: Partial<ExchangeOptions> = {}) => {
     kind: "results",
     toolCallId,
     body: { status: "success" },
-    read: (answer) => readSettled(answer).toolResultCardId,
+    read: (answer) => readSettled(answer).toolResultCardId ?? "",
     alone: async () => {
       alone.push(toolCallId);
       return `alone_${toolCallId}`;
@@ -291,7 +291,7 @@ test("[API-exchange-6] [API-exchange-7] however items come and flights end, each
               kind: "results",
               toolCallId: id,
               body: {},
-              read: (answer) => readSettled(answer).toolResultCardId,
+              read: (answer) => readSettled(answer).toolResultCardId ?? "",
               alone: async () => String(write(id).tool_result_card_id),
             };
             answers.push(sayPatiently({ clock, random: () => 0 }, exchange, said, { until: () => Infinity }));

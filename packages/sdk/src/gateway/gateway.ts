@@ -145,7 +145,8 @@ export interface Report {
 }
 
 export interface Settled {
-  readonly toolResultCardId: string;
+  /** Null: no card was made, because the attempt failed and the call is tried again. */
+  readonly toolResultCardId: string | null;
   /** The same result had been accepted before. */
   readonly idempotent: boolean;
 }

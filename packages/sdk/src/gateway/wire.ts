@@ -85,8 +85,9 @@ export const readBeat = (answer: Answer): Beat => {
 };
 
 export const readSettled = ({ body }: Answer): Settled => {
-  if (!isRecord(body) || !isFilled(body.tool_result_card_id)) throw unreadable("result card id");
-  return { toolResultCardId: body.tool_result_card_id, idempotent: body.idempotent === true };
+  const cardId = isRecord(body) ? body.tool_result_card_id : undefined;
+  if (!isRecord(body) || (cardId !== null && !isFilled(cardId))) throw unreadable("result card id");
+  return { toolResultCardId: cardId, idempotent: body.idempotent === true };
 };
 
 export const readRegistered = ({ body }: Answer): RegisteredTool => {

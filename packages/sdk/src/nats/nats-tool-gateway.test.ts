@@ -34,6 +34,9 @@ describe("the other operations", () => {
       headers: { [HEADERS.toolCallId]: "call_1", [HEADERS.traceparent]: TRACEPARENT },
       body: { lease: "lease_1", status: "success", result: { words: 3 }, definition_hash: "abc" },
     });
+    // A failed attempt that is tried again has no card.
+    world.link.answer = () => reply({ tool_result_card_id: null, status: "queued", idempotent: false });
+    expect(await world.gateway.settle(settlement)).toEqual({ toolResultCardId: null, idempotent: false });
     world.link.answer = () => reply({ released: true });
     await world.gateway.release(held);
     expect(asked(world)).toMatchObject({ operation: "release", body: { lease: "lease_1" } });

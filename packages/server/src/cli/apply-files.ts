@@ -13,6 +13,9 @@ const applyOne = async ({ client, project, io }: CommandContext, file: string, k
   return client.request({ method: "POST", path: pathOf("projects", project, kind), upload: { text, type } });
 };
 
+const warningsOf = ({ warnings }: Body): readonly string[] =>
+  Array.isArray(warnings) ? warnings.filter((warning) => typeof warning === "string") : [];
+
 /** Resolves to the exit code; `say` makes the line for one that was registered. */
 export const applyFiles = async (
   context: CommandContext,
@@ -27,6 +30,7 @@ export const applyFiles = async (
       const registered = await applyOne(context, file, kind);
       items.push({ file, ...registered });
       if (!output.json) output.line(say(registered));
+      for (const warning of warningsOf(registered)) output.note(`toolplane: ${warning}`);
     } catch (error) {
       if (args.length === 1) throw error;
       failed = true;

@@ -105,3 +105,12 @@ test("[API-5-1] what a subject asks for is its last token", () => {
   for (const text of ["settle", "cg.v1r4.demo.public.rpc.gateway.text.resettle", ""])
     expect(tryOperation(text)).toBeUndefined();
 });
+
+test("[API-5-N1] a registration with the key __proto__ is refused by name", () => {
+  const register = (payload: string) =>
+    readQuestion({ subject: "cg.v1r4.demo.public.rpc.gateway.text.register", headers: {}, payload } as never);
+  expect(() => register('{"tool_name":"t","options":{"__proto__":1}}')).toThrow(
+    'tool definition is not valid: unknown key "__proto__" at $.options',
+  );
+  expect(() => register('{"tool_name":"t","parameters":{"__proto__":1}}')).not.toThrow();
+});

@@ -24,7 +24,7 @@ import {
   violation,
 } from "@toolplane/protocol";
 import { checkServicePlace, refuseChangedIntegers } from "@toolplane/protocol/agents";
-import { type BodyParts, parseBodyParts } from "../http/body-parts.ts";
+import { parseBodyParts } from "../http/body-parts.ts";
 import { SERVICE_OPERATIONS } from "./service-operations.ts";
 import type { ServiceOperation, ServiceRequest } from "./service-request.ts";
 
@@ -78,18 +78,19 @@ export const mayAnswer = (reply: string, subject: string): boolean => {
   return reply.startsWith(`_INBOX_${actor}.`) || reply.startsWith(`_INBOX_${actor}__${project}.`);
 };
 
-const readJsonOf = (text: string, parts: BodyParts | undefined): unknown =>
+const readJsonOf = (text: string, { parts, settle }: Pick<ServiceOperation, "parts" | "settle">): unknown =>
   parts === undefined
-    ? parseJsonStrict(text, { namesOnce: true, refuse: refuseChangedIntegers })
+    ? parseJsonStrict(text, { namesOnce: true, settle, refuse: refuseChangedIntegers })
     : parseBodyParts(text, parts);
 
 const bodyOf = (operation: GatewayOperation, text: string): unknown => {
-  const { body, maxBytes, anyText, parts }: ServiceOperation = SERVICE_OPERATIONS[operation];
+  const asked: ServiceOperation = SERVICE_OPERATIONS[operation];
+  const { body, maxBytes, anyText } = asked;
   if (exceedsBytes(text, maxBytes))
     throw new ToolplaneError("payload_too_large", `the body is larger than ${maxBytes} bytes`, {
       detail: { max_bytes: maxBytes },
     });
-  const given = text === "" ? {} : readJsonOf(text, parts);
+  const given = text === "" ? {} : readJsonOf(text, asked);
   if (anyText !== true && mayBeUnstorable(text)) refuseUnstorable(given, "the body");
   return parseWith(body, given, "the body");
 };

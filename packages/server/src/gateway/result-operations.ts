@@ -3,7 +3,7 @@
 import type { Settled } from "@toolplane/engine";
 import { type JsonValue, MAX_JSON_BYTES } from "@toolplane/protocol";
 import { z } from "zod";
-import { type BodyOf, text, time } from "../http/answers.ts";
+import { type BodyOf, text, textOrNull, time } from "../http/answers.ts";
 import { anyObject, factsFor, keyOf, ok, operation, personIn, plainText, traceparentOf } from "./service-request.ts";
 
 /** The engine refuses a result that is larger than a card, with its own code; this only bounds what is read. */
@@ -15,7 +15,9 @@ const MAX_PARTS = 1_000;
 const said = z.string().default("");
 
 export const settledShape = z.strictObject({
-  tool_result_card_id: text,
+  tool_result_card_id: textOrNull.meta({
+    description: "Null: the attempt failed and is tried again, so no card was made.",
+  }),
   status: text,
   idempotent: z.boolean(),
   retry_at: time.optional(),

@@ -4,7 +4,7 @@
 //   - A service reaches only calls of its own actor in its own project; other calls are refused or do not exist for it.
 
 import type { Actor, CallFacts, CallKey, Engine, LeasedCall } from "@toolplane/engine";
-import { HEADERS, type HeaderMap, isFilled, showName, ToolplaneError } from "@toolplane/protocol";
+import { HEADERS, type HeaderMap, isFilled, type JsonReading, showName, ToolplaneError } from "@toolplane/protocol";
 import { checkCallIdentity } from "@toolplane/protocol/agents";
 import { z } from "zod";
 import { type Answers, anyObject, type BodyOf } from "../http/answers.ts";
@@ -56,6 +56,8 @@ export interface ServiceOperation {
   readonly maxBytes: number;
   /** Text that the database cannot store is let through: the engine decides what to do with it. */
   readonly anyText?: boolean;
+  /** A further look at the body before anything of it is dropped. */
+  readonly settle?: JsonReading["settle"];
   /** Parts of the body that stand for themselves. */
   readonly parts?: BodyParts;
   run(request: ServiceRequest<unknown>): Promise<ServiceAnswer>;

@@ -2,6 +2,7 @@
 
 import { type Engine, noTool, type PendingVersion, type RegisteredTool } from "@toolplane/engine";
 import { AFTER_EXECUTIONS, isRecord, showName, ToolplaneError } from "@toolplane/protocol";
+import { keepDefinition } from "@toolplane/protocol/registry";
 import { z } from "zod";
 import { anyObject, type BodyOf, text, textOrNull, time } from "../http/answers.ts";
 import { type AnswerIn, ok, operation, plainText, type ServiceCaller, type ServiceRequest } from "./service-request.ts";
@@ -67,6 +68,10 @@ const registeredShape = toolShape
   .extend({
     outcome: z.enum(["created", "replaced", "unchanged", "pending", "older"]),
     sent: z.strictObject({ version: z.int(), definition_hash: text }),
+    warnings: z.array(text).optional().meta({
+      description:
+        "Why calls of the tool will not be executed as the plane runs now; left out when there is nothing to say.",
+    }),
   })
   .meta({ id: "RegisteredTool" });
 
@@ -136,7 +141,9 @@ const STATUS = { created: 201, replaced: 200, unchanged: 200, pending: 202, olde
 
 /** What an answer shows beside the definition. */
 const SHOWN_ONLY: ReadonlySet<string> = new Set(
-  [...Object.keys(toolShape.shape), "outcome", "sent"].filter((key) => !Object.hasOwn(definitionFields, key)),
+  [...Object.keys(toolShape.shape), "outcome", "sent", "warnings"].filter(
+    (key) => !Object.hasOwn(definitionFields, key),
+  ),
 );
 
 /** An answer of this API that was edited and sent back is read as the definition in it. Other uploads keep every key they have. */
@@ -169,6 +176,7 @@ export const registerTool = async (
 
 export const register = operation({
   maxBytes: MAX_DEFINITION_BYTES,
+  settle: keepDefinition,
   // Any upload is passed on: the engine says what is wrong with it.
   body: z.unknown(),
   answers: registeredAnswers,

@@ -137,7 +137,20 @@ export const createApp = (options: AppOptions): Hono => {
     using admitted = route.isHot === true || route.gives === "served" ? undefined : await enter();
     const toolHosts = options.toolHosts?.() ?? NO_TOOL_HOSTS;
     const processes = options.processes?.() ?? UNKNOWN_PROCESSES;
-    let waiting: { readonly place: Disposable; readonly watch: TokenWatch; readonly signal: AbortSignal } | undefined;
+    let place: Disposable | undefined;
+    let watched: { readonly watch: TokenWatch; readonly signal: AbortSignal } | undefined;
+    // Made for a handler that hears of the end; most routes answer at once.
+    const signalFor = (waitMs: number): AbortSignal => {
+      if (waitMs > 0 && place === undefined) {
+        admitted?.[Symbol.dispose]();
+        place = waits.open(token.tokenId);
+      }
+      if (watched === undefined) {
+        const watch = watchCaller(engine, caller);
+        watched = { watch, signal: waitSignal(context, watch.ended) };
+      }
+      return watched.signal;
+    };
     try {
       const response = await route.handle({
         route,
@@ -152,25 +165,16 @@ export const createApp = (options: AppOptions): Hono => {
           using _place = await enter();
           return await work();
         },
-        // Made for a handler that waits; most routes answer at once.
-        get signal() {
-          if (waiting === undefined) {
-            admitted?.[Symbol.dispose]();
-            const place = waits.open(token.tokenId);
-            const watch = watchCaller(engine, caller);
-            waiting = { place, watch, signal: waitSignal(context, watch.ended) };
-          }
-          return waiting.signal;
-        },
+        signalFor,
       });
-      if (waiting?.watch.ended.aborted === true) throw endedCaller(caller);
+      if (watched?.watch.ended.aborted === true) throw endedCaller(caller);
       failures.answered(began);
       return response;
     } catch (error) {
       throw await explainNotFound(error, engine, params.project);
     } finally {
-      waiting?.watch[Symbol.dispose]();
-      waiting?.place[Symbol.dispose]();
+      watched?.watch[Symbol.dispose]();
+      place?.[Symbol.dispose]();
     }
   };
 

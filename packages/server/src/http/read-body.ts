@@ -38,6 +38,8 @@ export interface BodyReading {
   readonly anyText?: boolean | undefined;
   /** Nothing of the body is dropped: see JsonReading. */
   readonly isExact?: boolean | undefined;
+  /** A further look before anything is dropped: see JsonReading. */
+  readonly settle?: JsonReading["settle"];
   /** Parts that stand for themselves; a part that cannot be kept is an `UnreadableJson`. */
   readonly parts?: BodyParts | undefined;
   /** Integers that would be read as others are refused: they may be ids. */
@@ -45,10 +47,10 @@ export interface BodyReading {
 }
 
 /** No byte cap here: the bytes were counted when the body was read. */
-const capsOf = ({ isExact, keepsIntegers }: BodyReading): JsonReading => ({
+const capsOf = ({ isExact, settle, keepsIntegers }: BodyReading): JsonReading => ({
   maxBytes: Number.POSITIVE_INFINITY,
   namesOnce: true,
-  settle: isExact === true ? keepAll : undefined,
+  settle: isExact === true ? keepAll : settle,
   refuse: keepsIntegers === true ? refuseChangedIntegers : undefined,
 });
 

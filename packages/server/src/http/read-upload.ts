@@ -4,7 +4,7 @@
 
 import type { Threads } from "@toolplane/engine";
 import { isToolplaneError, refuseUnstorable, ToolplaneError } from "@toolplane/protocol";
-import { parseBody, readBody } from "./read-body.ts";
+import { type BodyReading, parseBody, readBody } from "./read-body.ts";
 
 const MAX_UPLOAD_BYTES = 1024 * 1024;
 
@@ -39,12 +39,13 @@ const readFile = async (request: Request, type: string): Promise<string> => {
   return typeof file === "string" ? file : file.text();
 };
 
-export const readUpload = async (request: Request, readYaml: ReadYaml): Promise<unknown> => {
+/** `reading` is about JSON: of YAML nothing is dropped here. */
+export const readUpload = async (request: Request, readYaml: ReadYaml, reading: BodyReading = {}): Promise<unknown> => {
   const type = request.headers.get("content-type") ?? "application/json";
   const kind = type.split(";")[0]?.trim().toLowerCase();
   switch (kind) {
     case "application/json":
-      return parseBody(await readBody(request, MAX_UPLOAD_BYTES));
+      return parseBody(await readBody(request, MAX_UPLOAD_BYTES), reading);
     case "application/yaml":
     case "text/yaml":
     case "application/x-yaml":

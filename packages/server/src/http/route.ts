@@ -52,8 +52,11 @@ export interface RouteCall<Body, Query, Given extends Answers = Answers> {
   readonly batchReaders: Readers;
   readonly log: Log;
   readonly context: Context;
-  /** Aborted when the client goes away, its token ends or the server drains. */
-  readonly signal: AbortSignal;
+  /**
+   * Aborted when the client goes away, its token ends or the server drains. A request that waits is counted among those that do, which may
+   * refuse it; a stream waits `FOR_EVER`.
+   */
+  signalFor(waitMs: number): AbortSignal;
   /** Aborted when the server drains, for work that outlives its request. */
   readonly draining: AbortSignal;
   /** Counts the body's bytes until this is disposed: for an answer that is written after the handler returned. */
@@ -65,6 +68,8 @@ export interface RouteCall<Body, Query, Given extends Answers = Answers> {
   /** Throws `rate_limited` when so many more bytes would be more than the answers of the caller's token may hold unread. */
   checkUnread(bytes: number): void;
 }
+
+export const FOR_EVER = Number.POSITIVE_INFINITY;
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 

@@ -82,7 +82,10 @@ export const actionRoutes: readonly Route[] = [
     body: actionBody,
     answers: { 200: ackBody, 202: ackBody },
     maxBytes: LARGE_BODY_BYTES,
-    handle: async ({ engine, params, body, caller, own, context, signal, log, reply }) => {
+    handle: async ({ engine, params, body, caller, own, context, signalFor, log, reply }) => {
+      const waitMs = (body.wait_seconds ?? 0) * 1000;
+      // Asked for first: it may refuse, and then nothing is made.
+      const signal = signalFor(waitMs);
       const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
       const channelId = body.channel_id ?? DEFAULT_CHANNEL;
       const request = { projectId, channelId, agentId, isAction: true };
@@ -91,7 +94,7 @@ export const actionRoutes: readonly Route[] = [
       await checkMayCall(engine, caller, projectId, body.tool_name);
       const headers = traceOf(context.req.raw.headers);
       const actionId = body.action_id ?? context.req.header("idempotency-key") ?? ids.uuid();
-      const { channel_id: _, wait_seconds: waitSeconds = 0, ...asked } = body;
+      const { channel_id: _, wait_seconds: __, ...asked } = body;
       const submit = createSubmitAction({ engine, log });
       const action = {
         context: createContext({
@@ -114,7 +117,7 @@ export const actionRoutes: readonly Route[] = [
       // An action id that another caller has used leads to a turn that this caller may not see.
       if (turn.idempotent) await own.check("turn", turn.agentTurnId);
       const key = { projectId, agentTurnId: turn.agentTurnId };
-      const view = await engine.turns.wait(key, waitSeconds * 1000, signal);
+      const view = await engine.turns.wait(key, waitMs, signal);
       const isOver = view !== undefined && view.endedAt !== null;
       // The action ended during the wait: asked once more, it says how.
       const isNews = isOver && (!turn.idempotent || ack.status === "busy");

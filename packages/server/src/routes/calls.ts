@@ -47,7 +47,16 @@ import {
 } from "../http/page-query.ts";
 import { callerHeaders, checkCallerHeaders } from "../http/protocol-headers.ts";
 import { cutReader } from "../http/readers.ts";
-import { CALLERS, LARGE_BODY_BYTES, OPERATORS, READERS, type Route, type RouteCall, route } from "../http/route.ts";
+import {
+  CALLERS,
+  FOR_EVER,
+  LARGE_BODY_BYTES,
+  OPERATORS,
+  READERS,
+  type Route,
+  type RouteCall,
+  route,
+} from "../http/route.ts";
 import { CALL_STATUSES } from "../http/statuses.ts";
 import { explainCall, explanationBody } from "../why/explain-call.ts";
 
@@ -112,7 +121,8 @@ const makeItems = (call: BatchCall, signal: AbortSignal): readonly Promise<ItemO
 
 const answerAsTheySettle = (call: BatchCall): Response => {
   // Asked for first: it refuses when too many requests wait, and then nothing is held.
-  const { context, engine, caller, batchReaders, signal: waiting } = call;
+  const { context, engine, caller, batchReaders } = call;
+  const waiting = call.signalFor(FOR_EVER);
   const place = batchReaders.open(caller.token.tokenId);
   // The request counts as answered with its first line, but its token is watched and its body counted until the last line.
   const watch = watchCaller(engine, caller);
@@ -139,7 +149,8 @@ const answerAsTheySettle = (call: BatchCall): Response => {
 };
 
 const answerTogether = async (call: BatchCall): Promise<Response> => {
-  const { context, engine, params, caller, batchReaders, signal } = call;
+  const { context, engine, params, caller, batchReaders } = call;
+  const signal = call.signalFor(FOR_EVER);
   // It waits as a stream does, and holds as much.
   const place = batchReaders.open(caller.token.tokenId);
   const held = call.holdBody();
@@ -209,7 +220,8 @@ export const callRoutes: readonly Route[] = [
       const { headers } = call.context.req.raw;
       const body = keyOf(call.body, headers);
       const said = { headers: callerHeaders(headers), trace: headers };
-      return answer(call, await makeCall(askedBy(call, call.signal), body, said));
+      const signal = call.signalFor((body.wait_seconds ?? 0) * 1000);
+      return answer(call, await makeCall(askedBy(call, signal), body, said));
     },
   }),
   route({
@@ -283,8 +295,8 @@ export const callRoutes: readonly Route[] = [
     handle: async (call) => {
       const { engine, params, query, reply, caller } = call;
       const waitMs = (query.wait_seconds ?? 0) * 1000;
-      // Reading `call.signal` counts this request among those that wait, so only a request that waits reads it.
-      const signal = waitMs > 0 ? call.signal : undefined;
+      // Looking needs no signal, which watches the token.
+      const signal = waitMs > 0 ? call.signalFor(waitMs) : undefined;
       return reply(200, await readCall(engine, keyFrom(params), { role: caller.token.role, waitMs, signal }));
     },
   }),
@@ -376,8 +388,8 @@ export const callRoutes: readonly Route[] = [
       const asked = { idempotencyKey, saidDepth, by: actorOf(call.caller) };
       const made = await call.engine.deadLetters.retryCall(projectId, toolCallId, asked);
       const fresh = { projectId, toolCallId: made.toolCallId };
-      if (call.body.wait_seconds !== undefined)
-        await call.engine.calls.wait(fresh, call.body.wait_seconds * 1000, call.signal);
+      const waitMs = (call.body.wait_seconds ?? 0) * 1000;
+      if (waitMs > 0) await call.engine.calls.wait(fresh, waitMs, call.signalFor(waitMs));
       const view = await call.engine.calls.get(fresh);
       const card = (await resultCards(call.engine, projectId, [view])).get(view.resultCardId ?? "");
       return call.reply(isSettled(view.status) ? 200 : 202, { ...callAnswer(view, card), retry_of: toolCallId });

@@ -12,7 +12,7 @@ import { type FeedEvent, type FeedGap, openFeed, startOf } from "../events/feed.
 import { watchCaller } from "../http/authenticate.ts";
 import { refuseUnknownProject } from "../http/known-project.ts";
 import { endStream, writeWithin } from "../http/readers.ts";
-import { READERS, type Route, route } from "../http/route.ts";
+import { FOR_EVER, READERS, type Route, route } from "../http/route.ts";
 
 /** Proxies close silent connections; a comment keeps them open. */
 const KEEP_ALIVE_MS = 15_000;
@@ -59,7 +59,9 @@ export const eventRoutes: readonly Route[] = [
       },
     },
     query: eventQuery,
-    handle: async ({ engine, params, query, caller, own, readers, context, signal }) => {
+    handle: async ({ engine, params, query, caller, own, readers, context, signalFor }) => {
+      // Asked for first: it may refuse, and then nothing is held.
+      const signal = signalFor(FOR_EVER);
       const filter = filterOf(query);
       const projectId = params.project ?? "";
       await refuseUnknownProject(engine, projectId);

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { watchParts } from "../calls/watch-parts.ts";
 import { watchCaller } from "../http/authenticate.ts";
 import { endStream, writeWithin } from "../http/readers.ts";
-import { READERS, type Route, route } from "../http/route.ts";
+import { FOR_EVER, READERS, type Route, route } from "../http/route.ts";
 
 const KEEP_ALIVE_MS = 15_000;
 
@@ -36,7 +36,9 @@ export const partRoutes: readonly Route[] = [
         "text/event-stream": z.string().meta({ description: "`part`, `gap`, and `end` with the call's status." }),
       },
     },
-    handle: async ({ engine, params, caller, readers, context, signal }) => {
+    handle: async ({ engine, params, caller, readers, context, signalFor }) => {
+      // Asked for first: it may refuse, and then nothing is held.
+      const signal = signalFor(FOR_EVER);
       const key = { projectId: params.project ?? "", toolCallId: params.call ?? "" };
       await engine.calls.get(key);
       if (context.req.method === "HEAD") return context.body(null, 200, { "Content-Type": "text/event-stream" });

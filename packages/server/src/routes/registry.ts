@@ -5,6 +5,7 @@ import type { JsonValue, ToolDefinition } from "@toolplane/protocol";
 import {
   type DefinitionChange,
   definitionChanges,
+  keepDefinition,
   projectCreateSchema,
   projectLimitsSchema,
   projectPatchSchema,
@@ -35,6 +36,7 @@ import { readUpload, readYamlIn } from "../http/read-upload.ts";
 import { ADMINS, EVERYBODY, OPERATORS, READERS, type Route, route } from "../http/route.ts";
 import { serviceCaller } from "../http/service-caller.ts";
 import { visibleProjects } from "../http/visible-projects.ts";
+import { planPlainWarning } from "../why/plain-problem.ts";
 
 const projectShape = z
   .strictObject({
@@ -182,8 +184,9 @@ export const registryRoutes: readonly Route[] = [
     isUpload: true,
     headers: { "Toolplane-Register-As": "`service`: the definition counts as a program's, whatever token sends it." },
     answers: registeredAnswers,
-    handle: async ({ engine, params, caller, context, reply }) => {
-      const upload = await readUpload(context.req.raw, readYamlIn(engine.threads, params.project ?? ""));
+    handle: async ({ engine, params, caller, processes, context, reply }) => {
+      const readYaml = readYamlIn(engine.threads, params.project ?? "");
+      const upload = await readUpload(context.req.raw, readYaml, { settle: keepDefinition });
       const asked = {
         engine,
         caller: serviceCaller(caller),
@@ -194,7 +197,8 @@ export const registryRoutes: readonly Route[] = [
       // The definition counts as a program's, whatever token the program uses.
       const asService = context.req.header("toolplane-register-as") === "service";
       const { status, body } = await registerTool({ ...asked, body: upload }, asService);
-      return reply(status, body);
+      const warning = planPlainWarning(body, processes.noNats?.() === true);
+      return reply(status, warning === undefined ? body : { ...body, warnings: [warning] });
     },
   }),
   route({

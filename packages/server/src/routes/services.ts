@@ -48,7 +48,7 @@ interface Wanted {
 }
 
 const claimOf = (
-  call: Asked & Pick<RouteCall<unknown, unknown>, "signal">,
+  call: Asked & Pick<RouteCall<unknown, unknown>, "signalFor">,
   wanted: Wanted,
   waitMs: number,
 ): ClaimAsked => {
@@ -56,7 +56,7 @@ const claimOf = (
   const target = call.params.target ?? "";
   checkTarget(caller, target, projectId, headers);
   const { max, definitions, holder = `${call.caller.actorId} (${call.caller.token.tokenId})` } = wanted;
-  return { engine, projectId, target, holder, max, waitMs, definitions, signal: call.signal };
+  return { engine, projectId, target, holder, max, waitMs, definitions, signal: call.signalFor(waitMs) };
 };
 
 const readingOf = ({ maxBytes, anyText, parts }: ServiceOperation) => ({ maxBytes, anyText, parts });

@@ -66,7 +66,10 @@ export const turnRoutes: readonly Route[] = [
     answers: { 200: askedTurnBody, 202: askedTurnBody },
     body: askBody,
     maxBytes: LARGE_BODY_BYTES,
-    handle: async ({ engine, params, body, caller, own, context, signal, reply }) => {
+    handle: async ({ engine, params, body, caller, own, context, signalFor, reply }) => {
+      const waitMs = (body.wait_seconds ?? 0) * 1000;
+      // Asked for first: it may refuse, and then nothing is packed or made.
+      const signal = signalFor(waitMs);
       const [projectId, agentId] = [params.project ?? "", params.agent ?? ""];
       const said = { projectId, channelId: body.channel_id ?? DEFAULT_CHANNEL, agentId: caller.actorId };
       const saidDepth = checkCallerHeaders(context.req.raw.headers, said);
@@ -88,7 +91,7 @@ export const turnRoutes: readonly Route[] = [
         tracestate: traceparent === undefined ? undefined : context.req.header("tracestate"),
       };
       const asked = await engine.turns.ask(request, {
-        waitMs: (body.wait_seconds ?? 0) * 1000,
+        waitMs,
         signal,
         // A correlation that another caller has used leads to a turn that this caller may not see.
         repeated: ({ agentTurnId }) => own.check("turn", agentTurnId),
@@ -145,7 +148,7 @@ export const turnRoutes: readonly Route[] = [
       const { engine, processes, params, query, caller } = call;
       const waitMs = (query.wait_seconds ?? 0) * 1000;
       const story = query.detail === "full" ? { forAgent: caller.token.role === "agent" } : undefined;
-      const signal = waitMs > 0 ? call.signal : undefined;
+      const signal = waitMs > 0 ? call.signalFor(waitMs) : undefined;
       const { steps, ...turn } = await readTurn({ engine, processes, story }, keyFrom(params), waitMs, signal);
       return answerList(call, "steps", steps, turn);
     },

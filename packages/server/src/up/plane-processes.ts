@@ -21,6 +21,8 @@ export interface PlaneProcesses {
   list(): Promise<readonly PlaneProcess[] | undefined>;
   /** NATS carries the messages, and this process has no connection to it. */
   busAway(): boolean;
+  /** The plane was started without NATS: the database carries the messages. Left out: it cannot be known. */
+  noNats?(): boolean;
   /** How many questions for commands of a target wait on NATS; undefined when that cannot be known. */
   waitingOnBus?(served: TargetKey): Promise<number | undefined>;
 }

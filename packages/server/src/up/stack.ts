@@ -248,6 +248,7 @@ const start = async (parts: Parts, options: StackOptions): Promise<string> => {
   const { connection, kind } = parts.store;
   parts.processes = {
     ...(kind === "embedded" ? aloneWith(self, busAway) : createPlaneProcesses({ connection, self, busAway, log })),
+    noNats: () => nats === undefined,
     waitingOnBus: async (served) => parts.bus?.waiting(served),
   };
   await parts.store.announce(address);

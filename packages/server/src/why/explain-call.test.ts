@@ -114,6 +114,13 @@ describe("[SEE-16] a command to a service without leases: where it waits, and wh
         why: expect.stringContaining("NATS is away"),
         todo: "see that NATS runs and is reached",
       });
+      const other = version === "v1r3" ? "with a target_subject of version v1r4 and without" : "without";
+      expect(explainQueued({ view: call, noNats: true, ...more })).toMatchObject({
+        why: expect.stringMatching(
+          /^this plane has no NATS, so no command reaches a plain service; the call gives up at /,
+        ),
+        todo: `start the plane with --nats-url, or register the tool ${other} \`service: plain\``,
+      });
     }
   });
 });

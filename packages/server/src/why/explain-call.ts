@@ -57,6 +57,8 @@ export interface WhyFacts {
   readonly waitingOnBus?: number | undefined;
   /** NATS carries the messages, and is not there. */
   readonly busAway?: boolean | undefined;
+  /** The plane was started without NATS. */
+  readonly noNats?: boolean | undefined;
   /** Why the host of this tool does not run, if it does not. */
   readonly hostProblem?: HostProblem | undefined;
   /** The processes that run the host of this tool, when this process does not and cannot know its state. */
@@ -378,6 +380,7 @@ export const explainCall = async (
         : undefined,
     processes,
     busAway: planeProcesses.busAway(),
+    noNats: planeProcesses.noNats?.(),
     deadLetterId: letter?.deadLetterId,
     pinnedProblem: await findPinnedProblem(engine, view, services),
     command: view.settledAt === null && view.plain ? await engine.calls.waitingCommand(view) : undefined,

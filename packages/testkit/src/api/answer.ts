@@ -9,6 +9,7 @@ import type { WireError } from "@toolplane/protocol";
 export type AnswerBody = {
   readonly items: readonly AnswerBody[];
   readonly commands: readonly AnswerBody[];
+  readonly warnings?: readonly string[];
   readonly next_cursor: string;
   readonly error: WireError;
   readonly status: string;

@@ -66,7 +66,7 @@ export const startService = ({ engine, journal, name, slots, workMs }: ServiceOp
     const request = { projectId, toolCallId, actorId, leaseId: call.lease.id, outcome };
     const settled = await insist(() => engine.calls.settle(request), signal);
     if (settled === undefined) return;
-    journal.write({ what: "reported", call: toolCallId, card: settled.toolResultCardId, status: settled.status });
+    journal.write({ what: "reported", call: toolCallId, card: settled.toolResultCardId ?? "", status: settled.status });
   };
 
   const reportCard = async (call: LeasedCall): Promise<void> => {
@@ -98,7 +98,7 @@ export const startService = ({ engine, journal, name, slots, workMs }: ServiceOp
     const report = { projectId, toolCallId, actorId, leaseId: lease.id, payload: written };
     const settled = await insist(() => engine.calls.report(report), signal);
     if (settled === undefined) return;
-    journal.write({ what: "reported", call: toolCallId, card: settled.toolResultCardId, status: settled.status });
+    journal.write({ what: "reported", call: toolCallId, card: settled.toolResultCardId ?? "", status: settled.status });
   };
 
   const run = async (call: LeasedCall): Promise<void> => {

@@ -83,6 +83,13 @@ describe("what waits", () => {
     );
   });
 
+  test("tools apply shows what the plane warns of", async () => {
+    const warnings = ["this plane has no NATS"];
+    const terminal = terminalWith({}, { status: 201, body: { ...tool, outcome: "created", warnings } });
+    expect(await terminal.run("tools", "apply", "pay.yaml")).toBe(0);
+    expect(terminal.err()).toBe("toolplane: this plane has no NATS\n");
+  });
+
   test("tools apply of a tool that a person deleted says so", async () => {
     const body = {
       ...tool,
