@@ -45,24 +45,20 @@ export const ATTACH: Statement = {
   name: "carrier.attach",
   text: `
 with wanted as materialized (
-  select i.ord, p.project_id, i.target, i.fetches
+  select i.ord, i.project_id, i.target, i.fetches,
+         i.fetches and (
+           select 1 from bus.attached_targets a
+            where a.project_id = i.project_id and a.target = i.target
+              and a.fetched_at > now() - make_interval(secs => $${pairs.next}::double precision)) is null as fresh
     from ${pairs.from}
-    join resource.projects p on p.project_id = i.project_id
-),
-known as materialized (
-  select w.ord
-    from wanted w
-    join bus.attached_targets a on a.project_id = w.project_id and a.target = w.target
-   where a.fetched_at > now() - make_interval(secs => $${pairs.next}::double precision)
+   cross join lateral (select 1 from resource.projects p where p.project_id = i.project_id offset 0) p
 ),
 attached as (
   insert into bus.attached_targets as a (project_id, target, fetched_at)
   select project_id, target, case when fetches then now() end from wanted order by project_id, target
   on conflict (project_id, target) do update set attached_at = now(), fetched_at = coalesce(excluded.fetched_at, a.fetched_at)
 )
-select w.ord::int as ord, w.fetches and k.ord is null as fresh
-  from wanted w
-  left join known k on k.ord = w.ord`,
+select ord::int as ord, fresh from wanted`,
 };
 
 export const bindAttach = (rows: readonly RowIn<typeof pairs>[], forgottenAfterSeconds: number): unknown[] => [
