@@ -131,7 +131,7 @@ for ask in (
     `${id} '..'`,
     `${id} None`,
     "no error bad_request: the arguments are not JSON: Object of type set is not JSON serializable",
-    "bad_request: url must be an http or https address such as http://127.0.0.1:7420",
+    "bad_request: url must be an http or https address such as http://127.0.0.1:7420; toolplane.py does not speak NATS: give it the address of the plane, or write the service as examples/nats-python does",
     `upstream_unavailable: no server answers at http://127.0.0.1:3; ${advice}`,
     `no error upstream_unavailable: no server answers at http://127.0.0.1:3; ${advice}`,
     `upstream_unavailable: ${plane.url.replace("http:", "https:")} does not speak TLS; write http:// if the server has no certificate`,
