@@ -28,12 +28,38 @@ test("[API-5-2] [NATS-SEC-1] a pair that a service attaches to has a durable of 
   await t.engine.tools.upsertTool("other", toolUpload({ name: "draw", target: "canvas" }));
   expect(await attach(t, "canvas", "other")).toBe("tool_canvas__other");
   expect([...carrier.durables]).toEqual([PMO, [...durableOf("other", "canvas")]]);
-  expect(t.engine.carried?.stats().durables).toBe(2);
+  await eventually(() => t.engine.carried?.stats().durables === 2);
   await expect(attach(t, "canvas", "nowhere")).rejects.toMatchObject({ code: "not_found" });
   await expect(attach(t, "a__b")).rejects.toMatchObject({
     code: "protocol_violation",
     message: expect.stringContaining("cannot be served over NATS"),
   });
+});
+
+test("[API-5-2] a pair that is attached while the plane looks at its durables is not forgotten by that look", async () => {
+  const carrier = createMemoryCarrier();
+  const looking = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  let isArmed = false;
+  const faults: Faults = {
+    async at(point) {
+      if (point !== "keep:after-ensure" || !isArmed) return noFaults.at(point);
+      isArmed = false;
+      looking.resolve();
+      await goOn.promise;
+    },
+  };
+  await using t = await startTestEngine({ carrier, faults });
+  await eventually(() => t.engine.carried?.stats().durables === 1);
+  isArmed = true;
+  // A new pair is a reason to look again.
+  await attach(t, "paper");
+  await looking.promise;
+  await attach(t, "canvas");
+  goOn.resolve();
+  // The next look, which would find the pair, has to ask the database first.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(t.engine.carried?.stats().durables).toBe(3);
 });
 
 test("[API-5-2] services that attach at the same time share statements, and one of them that cannot attach fails alone", async () => {

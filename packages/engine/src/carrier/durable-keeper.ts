@@ -67,10 +67,18 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
   const stopping = new AbortController();
   /** Whether services fetch from it, by durable. */
   let known: ReadonlyMap<string, boolean> | undefined;
+  /** Attached since the look under way began: its rows may be older. */
+  const attached = new Map<string, boolean>();
   let all = true;
   let rung = false;
   let leftoversAt = Number.NEGATIVE_INFINITY;
   let failures = 0;
+
+  const withAttached = (durables: ReadonlyMap<string, boolean>): ReadonlyMap<string, boolean> => {
+    const merged = new Map(durables);
+    for (const [durable, fetches] of attached) merged.set(durable, fetches || merged.get(durable) === true);
+    return merged;
+  };
 
   const isRefused = (error: unknown): boolean => {
     if (!isToolplaneError(error) || error.code !== "auth_failed") return false;
@@ -107,6 +115,7 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
     if (isTime) leftoversAt = clock.now();
     const present = isTime ? await listPresent() : [];
     if (isTime) await db.query(DETACH, [detachAfterSeconds]);
+    attached.clear();
     const rows = await db.query<ServedRow>(SERVED_TARGETS, [detachAfterSeconds]);
     const durables = planDurables(rows.map(({ project_id: projectId, target }) => ({ projectId, target })));
     const wanted = new Map(durables.map(({ durable, pattern }) => [durable, pattern]));
@@ -114,7 +123,7 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
     const missing = isFull ? durables : durables.filter(({ durable }) => known?.has(durable) !== true);
     if (missing.length > 0) await bus.ensureDurables(missing);
     await faults.at("keep:after-ensure");
-    known = fetchedOf(rows);
+    known = withAttached(fetchedOf(rows));
     if (isFull) kept?.(durables);
   };
 
@@ -153,7 +162,8 @@ export const keepDurables = (options: DurableKeeperOptions): DurableKeeper => {
     doorbell,
     detachAfterSeconds,
     attached(durable, fetches) {
-      if (known !== undefined) known = new Map([...known, [durable, fetches || known.get(durable) === true]]);
+      attached.set(durable, fetches || attached.get(durable) === true);
+      if (known !== undefined) known = withAttached(known);
     },
   });
 
