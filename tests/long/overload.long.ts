@@ -143,7 +143,9 @@ test("[LIM-long] a flood is refused, what was accepted settles, and the plane is
     "longest /live ms": Math.round(Math.max(...healthy)),
   });
   expect([...statuses.keys()].sort()).toEqual([200, 429]);
-  expect(Math.max(...memory)).toBeLessThan(2 * (memory[5] ?? 0) + 100);
+  // V8 lets the heap grow for a while before it collects thoroughly, so only the second half says whether it goes on growing.
+  const half = memory.length >> 1;
+  expect(Math.max(...memory.slice(half))).toBeLessThan(1.2 * Math.max(...memory.slice(0, half)) + 50);
   expect(seconds).toBeLessThanOrEqual(10);
 });
 
