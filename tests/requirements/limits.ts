@@ -36,7 +36,7 @@ export const rules = [
   { id: "LIM-release-1", source: "issue 20", part: "engine", text: "The leases of a call that were given back are kept up to twenty: a service that takes and gives back in a loop fills no table." },
   { id: "LIM-retry-1", source: "interfaces 3", part: "engine", text: "A failed attempt of a safe tool is tried again by its retry policy: by code, so often, so far apart, and not before the other side allows it; never without a policy and never for a tool that is not safe." },
   { id: "LIM-retry-2", source: "issue 20", part: "engine", text: "A retry waits as a row with its honest count of attempts, and ends with the last result when the attempts are used up." },
-  { id: "LIM-retry-3", source: "issue 20", part: "engine", text: "A run that is out of time is tried again by the retry policy of its tool, whoever notices it: its service, or the plane when the service has lost its lease." },
+  { id: "LIM-retry-3", source: "issue 20", part: "engine", text: "A run that is out of time is tried again by the retry policy of its tool, when its service reports it, and also when the plane notices that the service has lost its lease." },
   { id: "LIM-retry-4", source: "issue 20", part: "engine", text: "A retry policy that is changed or taken away counts for open calls from then on." },
   { id: "LIM-break-1", source: "interfaces 3", part: "engine", text: "A breaker opens when enough runs of a window failed, lets one call through as a trial when its time is over, and closes by a success." },
   { id: "LIM-break-2", source: "interfaces 3", part: "engine", text: "While a breaker is open, new calls are refused in every process with breaker_open and when it closes, and waiting calls wait." },
