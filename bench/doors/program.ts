@@ -81,7 +81,8 @@ export const launch = async (options: Launch): Promise<Launched> => {
   const started = await spawnGuarded(argv, {
     label,
     cwd,
-    env: { ...programEnv(), NODE_NO_WARNINGS: "1", NODE_ENV: "production", ...env },
+    // A commit that was just checked out has no compiled code of an earlier run; this tree has. So neither uses it.
+    env: { ...programEnv(), NODE_DISABLE_COMPILE_CACHE: "1", NODE_NO_WARNINGS: "1", NODE_ENV: "production", ...env },
     stdio: ["pipe", "pipe", "pipe"],
     graceMs: GRACE_MS,
   });
