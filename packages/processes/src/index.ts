@@ -24,6 +24,9 @@ export { findFreePort, isRefused, type SocketLogin, socketUrl } from "./postgres
 export { makeVerifier, USUAL_ROUNDS } from "./postgres/server-key.ts";
 export { type PostgresOptions, type RunningPostgres, startPostgres } from "./postgres/start-postgres.ts";
 
+// secrets
+export { ensureSecret } from "./secrets/secret-file.ts";
+
 // table
 export { tryReadCpuTime } from "./table/cpu-time.ts";
 export { type ProcessRow, readProcessTable, tryReadProcess } from "./table/process-table.ts";

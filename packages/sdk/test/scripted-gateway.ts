@@ -56,8 +56,6 @@ export interface ScriptedGatewayOptions {
   readonly leaseMs?: number;
 }
 
-const never = <T>(): Promise<T> => new Promise(() => {});
-
 export const createScriptedGateway = ({
   clock,
   calls = [],
@@ -87,7 +85,9 @@ export const createScriptedGateway = ({
     async claim(request, signal) {
       log.claims.push(request);
       log.operations.push("claim");
-      return script.claim ? script.claim(request, signal) : never();
+      if (script.claim) return script.claim(request, signal);
+      // There is never work; a service that stops ends the request.
+      return new Promise((resolve) => signal?.addEventListener("abort", () => resolve([]), { once: true }));
     },
     readCard: (ref, patience) =>
       patiently(patience, async () => {

@@ -133,8 +133,24 @@ describe("serving", () => {
       path: "/projects/demo/tool-services/text/exchange",
       body: { tool_call_id: "call_1", lease: "lease_1", status: "success", result: { words: 3 } },
     });
+    await expect(serving.stop({ drainMs: -1 })).rejects.toThrow(
+      "drainMs must be a number of milliseconds, 0 or more, not -1",
+    );
     await serving.stop();
     expect(serving.running()).toBe(0);
+  });
+
+  test("[LIM-retry-5] what the plane warns of at a registration is in the log of the service", async () => {
+    await using plane = await createPlane();
+    plane.intercept = ({ method, path, body }) =>
+      method === "POST" && path.endsWith("/tools") && isRecord(body)
+        ? { status: 201, body: { ...body, warnings: ["retry_policy repeats failures with rate_limitted"] } }
+        : undefined;
+    const log = createRecordingLog();
+    await (await serve(plane, { log })).stop();
+    expect(log.entries).toContainEqual(
+      expect.objectContaining({ message: "count_words: retry_policy repeats failures with rate_limitted" }),
+    );
   });
 
   test("[API-6-4] what is registered under the same hash is not sent again", async () => {

@@ -64,7 +64,12 @@ describe("[API-3-H2] what is wrong is refused with its place", () => {
     [
       "a name twice",
       "hosts:\n  - { name: a, command: [x] }\n  - { name: a, command: [y] }",
-      "toolplane.yaml:3: two hosts",
+      "toolplane.yaml:3: hosts[1].name: two hosts",
+    ],
+    [
+      "a prefix that is not a token",
+      "hosts:\n  - { name: a, command: [x], prefix: 'x y' }",
+      "hosts[0].prefix: a prefix",
     ],
     ["no command", "hosts: [{ name: a, command: [] }]", "command"],
     ["a shell line", "hosts: [{ name: a, command: node x }]", "command"],

@@ -5,7 +5,7 @@ import { DEFAULT_HOST_LIMITS, type HostLimits, type HostOptions, hostTarget } fr
 import type { JsonObject } from "@toolplane/protocol";
 import { isEnvName, isOwnEnvName } from "@toolplane/protocol/registry";
 import type { FileConfig } from "../config/config-file.ts";
-import { checkEntryName, type OpenedConfig, placeOf } from "../config/named-entries.ts";
+import { checkEntryName, checkPrefix, type OpenedConfig, type Place, readNamed } from "../config/named-entries.ts";
 import { refuseConfig } from "../config/refuse.ts";
 import { configSecrets, namedVariables } from "./host-config.ts";
 
@@ -27,7 +27,7 @@ const camelCase = (name: string): string =>
     .map((word, index) => (index === 0 ? word : `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`))
     .join("");
 
-const readLimits = (entry: HostEntry, at: (...path: PropertyKey[]) => string): Partial<HostLimits> => {
+const readLimits = (entry: HostEntry, at: Place): Partial<HostLimits> => {
   const limits: Record<string, number> = entry.pool === undefined ? {} : { pool: entry.pool };
   for (const [key, value] of Object.entries(entry.limits ?? {})) {
     const name = camelCase(key);
@@ -46,19 +46,20 @@ const checkName = (name: string, at: string): void => {
     throw refuseConfig(`${at}: ${name} belongs to the system and is never given to a host`);
 };
 
-const checkEnv = (names: readonly string[], at: (...path: PropertyKey[]) => string): void => {
+const checkEnv = (names: readonly string[], at: Place): void => {
   names.forEach((name, index) => {
     checkName(name, at("env", index));
   });
 };
 
-const checkConfig = (config: JsonObject, at: (...path: PropertyKey[]) => string): void => {
+const checkConfig = (config: JsonObject, at: Place): void => {
   for (const { path, name } of namedVariables(config)) checkName(name, at("config", ...path));
 };
 
-const readHost = (entry: HostEntry, directory: string, at: (...path: PropertyKey[]) => string): HostSetting => {
+const readHost = (entry: HostEntry, directory: string, at: Place): HostSetting => {
   const { name, sandbox } = entry;
   checkEntryName(name, at, "a host");
+  checkPrefix(entry.prefix, at);
   checkEnv(entry.env ?? [], at);
   checkConfig((entry.config ?? {}) as JsonObject, at);
   return {
@@ -90,17 +91,8 @@ const readHost = (entry: HostEntry, directory: string, at: (...path: PropertyKey
   };
 };
 
-export const readHostSettings = (file: OpenedConfig | undefined): readonly HostSetting[] => {
-  const hosts = (file?.config.hosts ?? []).map((entry, index) =>
-    readHost(entry, file?.directory ?? "/", placeOf(file, "hosts", index)),
-  );
-  const names = new Set<string>();
-  hosts.forEach(({ name }, index) => {
-    if (names.has(name)) throw refuseConfig(`${file?.where(["hosts", index, "name"])}: two hosts are named ${name}`);
-    names.add(name);
-  });
-  return hosts;
-};
+export const readHostSettings = (file: OpenedConfig | undefined): readonly HostSetting[] =>
+  readNamed(file, { key: "hosts", what: "hosts" }, (entry, at) => readHost(entry, file?.directory ?? "/", at));
 
 /** Variables that are not secret; every other variable of a host is a secret and is removed from what it says (I8). */
 const HARMLESS: ReadonlySet<string> = new Set(["PATH", "HOME", "TMPDIR", "LANG", "LANGUAGE", "TZ", "TERM", "NODE_ENV"]);

@@ -2,8 +2,8 @@
 // TOOLPLANE_WEBHOOK_KEY gives it to processes on several machines; without it the data directory has a file of its own.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
-import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ensureSecret } from "@toolplane/processes";
 import { ToolplaneError } from "@toolplane/protocol";
 
 export interface Sealed {
@@ -20,8 +20,6 @@ export interface WebhookKey {
 }
 
 const FILE = "webhook-key";
-const MODE = 0o600;
-const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_ID_DIGITS = 16;
@@ -55,23 +53,10 @@ export const createWebhookKey = (secret: string): WebhookKey => {
   };
 };
 
-/** Made once; of two processes that make it at the same moment, both use the file that was first. */
 const readKeyFile = (dataDir: string): string => {
   const path = join(dataDir, FILE);
   try {
-    if (!existsSync(path)) {
-      const fresh = `${path}.${randomBytes(6).toString("hex")}`;
-      writeFileSync(fresh, `${randomBytes(KEY_BYTES).toString("hex")}\n`, { mode: MODE, flag: "wx" });
-      try {
-        linkSync(fresh, path);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      } finally {
-        rmSync(fresh, { force: true });
-      }
-      chmodSync(path, MODE);
-    }
-    return readFileSync(path, "utf8").trim();
+    return ensureSecret(path);
   } catch (cause) {
     throw new ToolplaneError("storage_error", `the key of webhooks cannot be read or made: ${path}`, {
       detail: { todo: "make the data directory writable, or set TOOLPLANE_WEBHOOK_KEY" },
