@@ -1073,6 +1073,8 @@ class Service:
                     raise
                 # The server's sentence about a definition names only its options.
                 raise ApiError(error.status, error.code, f"{item.name}: {error.message}", error.detail) from None
+            for warning in known.get("warnings") or []:
+                log.warning("%s: %s", item.name, warning)
             if known.get("outcome") == "pending":
                 log.warning("a new version of %s waits for a person: toolplane tools accept %s", item.name, item.name)
             elif known.get("outcome") == "older":

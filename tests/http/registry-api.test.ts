@@ -177,6 +177,18 @@ test("[API-events] events resume after Last-Event-ID; parts of a running call ar
   expect(bad.status).toBe(400);
 });
 
+test("[LIM-retry-5] a registration whose retry policy names a misspelled code is taken, and warned of", async () => {
+  await using http = await startHttpStack();
+  const retry_policy = { attempts: 3, backoff_seconds: 1, codes: ["rate_limitted", "of_my_own"] };
+  const target_subject = "cg.v1r4.{project_id}.{channel_id}.cmd.tool.test.misspelled";
+  const options = { retry: "safe", retry_policy };
+  const upload = { tool_name: "misspelled", target_subject, after_execution: "suspend", options };
+  expect(await http.send("POST", "/projects/demo/tools", upload)).toMatchObject({
+    status: 201,
+    body: { warnings: [expect.stringMatching(/rate_limitted.*; did you mean rate_limited\?$/)], options },
+  });
+});
+
 test("[API-tools-upload] [SEE-16] a plane without NATS warns of a tool whose service it cannot reach, and why says so", async () => {
   for (const noNats of [true, false]) {
     const processes = () => ({ list: async () => undefined, busAway: () => false, noNats: () => noNats });

@@ -38,6 +38,7 @@ export const rules = [
   { id: "LIM-retry-2", source: "issue 20", part: "engine", text: "A retry waits as a row with its honest count of attempts, and ends with the last result when the attempts are used up." },
   { id: "LIM-retry-3", source: "issue 20", part: "engine", text: "A run that is out of time is tried again by the retry policy of its tool, when its service reports it, and also when the plane notices that the service has lost its lease." },
   { id: "LIM-retry-4", source: "issue 20", part: "engine", text: "A retry policy that is changed or taken away counts for open calls from then on." },
+  { id: "LIM-retry-5", source: "demands 5", part: "server", text: "A registration is answered with a warning when its retry policy names a code that is almost one of the error table; the service logs it." },
   { id: "LIM-break-1", source: "interfaces 3", part: "engine", text: "A breaker opens when enough runs of a window failed, lets one call through as a trial when its time is over, and closes by a success." },
   { id: "LIM-break-2", source: "interfaces 3", part: "engine", text: "While a breaker is open, new calls are refused in every process with breaker_open and when it closes, and waiting calls wait." },
   { id: "LIM-break-3", source: "issue 20", part: "engine", text: "With `target_breaker` of a project, the runs of all tools of a target open one breaker, in every process: new calls of the target are refused, waiting ones wait, and one trial closes it." },

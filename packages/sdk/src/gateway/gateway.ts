@@ -181,6 +181,8 @@ export interface Registration {
   readonly sent?: SentVersion | undefined;
   /** The version that was sent, when it waits for a person to accept it. */
   readonly pending?: { readonly version: number; readonly weakens: readonly string[] } | undefined;
+  /** Sentences about what is valid and probably not meant. */
+  readonly warnings?: readonly string[] | undefined;
 }
 
 export interface ToolGateway {

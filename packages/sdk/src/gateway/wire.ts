@@ -116,17 +116,19 @@ const readSent = ({ sent, outcome }: Readonly<Record<string, unknown>>): Pick<Re
       }
     : {};
 
+const textsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+
 export const readRegistration = (answer: Answer): Registration => {
   const { body } = answer;
   // The definition was accepted, whatever else the answer holds; without a hash in it our own is used.
   if (!isRecord(body)) return { inForce: undefined };
   const isAbsent = body.status === "deleted" || body.status === "pending" || !isFilled(body.definition_hash);
   const inForce = isAbsent ? undefined : readRegistered(answer);
-  const sent = readSent(body);
-  if (body.outcome !== "pending") return { inForce, ...sent };
+  const said = { inForce, ...readSent(body), warnings: textsOf(body.warnings) };
+  if (body.outcome !== "pending") return said;
   const pending = isRecord(body.pending) ? body.pending : {};
-  const weakens = Array.isArray(pending.weakens) ? pending.weakens.filter((name) => typeof name === "string") : [];
-  return { inForce, ...sent, pending: { version: Number(pending.version), weakens } };
+  return { ...said, pending: { version: Number(pending.version), weakens: textsOf(pending.weakens) } };
 };
 
 export const serviceResultBody = (settlement: ServiceResult): Record<string, unknown> => ({

@@ -48,6 +48,8 @@ export interface ServedTool {
   readonly isOlder?: boolean | undefined;
   /** Why the definition in force differs from the one that was sent, and what to do; undefined when they are the same. */
   readonly waits: string | undefined;
+  /** What the plane warns of. */
+  readonly warnings?: readonly string[] | undefined;
 }
 
 const waitsOf = (toolName: string, { inForce, pending, sent }: Registration): string | undefined => {
@@ -87,14 +89,14 @@ export const registerTools = async (
     const registration = await gateway.register(definition, patience).catch((thrown: unknown) => {
       throw nameTool(toolName, thrown);
     });
-    const { inForce, pending } = registration;
+    const { inForce, pending, warnings } = registration;
     const isOlder = registration.sent?.isOlder === true;
     const isOurs = pending === undefined && !isOlder;
     // The definition in force may hold a person's options and still be this code's, unless our version is not in force.
     const hash = isOurs ? (inForce?.definitionHash ?? own) : (registration.sent?.definitionHash ?? own);
     const sent = isOurs && (existing === undefined || inForce?.definitionHash !== existing.definitionHash);
     const waits = waitsOf(toolName, registration);
-    served.push({ toolName, sent, definitionHash: hash, ownHash: own, pin: inForce?.pin, isOlder, waits });
+    served.push({ toolName, sent, definitionHash: hash, ownHash: own, pin: inForce?.pin, isOlder, waits, warnings });
   }
   return served;
 };

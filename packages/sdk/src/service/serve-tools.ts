@@ -102,16 +102,20 @@ const checkEnvs = (tools: readonly Tool[], envs: Readonly<Record<string, unknown
   }
 };
 
+const checkDrain = ({ drainMs = 0 }: StopOptions): void => {
+  if (typeof drainMs === "number" && drainMs >= 0) return;
+  throw new UsageError(`drainMs must be a number of milliseconds, 0 or more, not ${String(drainMs)}`);
+};
+
 /** What the options and the environment say; a mistake in them is one sentence too. */
 const planStart = (tools: readonly Tool[], options: ServeOptions, port: ProcessPort | undefined) => {
   try {
     if (tools.length === 0) throw new UsageError("serveTools needs at least one tool");
     refuseUnknownKeys(options, { taker: "serveTools", keys: Object.keys(KEYS) });
-    const { maxAttempts = 1, drainMs = 0, envs = {} } = options;
+    const { maxAttempts = 1, envs = {} } = options;
     if (!Number.isInteger(maxAttempts) || maxAttempts < 1)
       throw new UsageError("maxAttempts must be a whole number from 1 on");
-    if (typeof drainMs !== "number" || !(drainMs >= 0))
-      throw new UsageError(`drainMs must be a number of milliseconds, 0 or more, not ${String(drainMs)}`);
+    checkDrain(options);
     checkEnvs(tools, envs);
     const env = options.env ?? process.env;
     const beside = options.gateway === undefined ? findPlaneBeside(env, process.cwd()) : undefined;
@@ -163,7 +167,10 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     if (sent.length > 0) log.info("registered", { tools: sent.join(", ") });
     for (const tool of registered) {
       // Logged once, because an idle service asks again and again.
-      if (tool.waits !== undefined && served.get(tool.toolName)?.waits !== tool.waits) log.warn(tool.waits);
+      const known = served.get(tool.toolName);
+      if (tool.waits !== undefined && known?.waits !== tool.waits) log.warn(tool.waits);
+      for (const warning of tool.warnings ?? [])
+        if (known?.warnings?.includes(warning) !== true) log.warn(`${tool.toolName}: ${warning}`);
       served.set(tool.toolName, tool);
     }
   };
@@ -236,6 +243,7 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     }),
   );
   const stop = async (stopping: StopOptions = {}): Promise<void> => {
+    checkDrain(stopping);
     await service.stop({ drainMs: stopping.drainMs ?? options.drainMs });
     await finished;
   };

@@ -5,6 +5,7 @@ import { AFTER_EXECUTIONS, isRecord, showName, ToolplaneError } from "@toolplane
 import { keepDefinition } from "@toolplane/protocol/registry";
 import { z } from "zod";
 import { anyObject, type BodyOf, text, textOrNull, time } from "../http/answers.ts";
+import { planCodeWarnings } from "./code-warning.ts";
 import { type AnswerIn, ok, operation, plainText, type ServiceCaller, type ServiceRequest } from "./service-request.ts";
 
 /** A definition is written by hand. */
@@ -70,7 +71,7 @@ const registeredShape = toolShape
     sent: z.strictObject({ version: z.int(), definition_hash: text }),
     warnings: z.array(text).optional().meta({
       description:
-        "Why calls of the tool will not be executed as the plane runs now; left out when there is nothing to say.",
+        "Why calls of the tool will not be executed as the plane runs now, and codes of its retry policy that are probably misspelled; left out when there is nothing to say.",
     }),
   })
   .meta({ id: "RegisteredTool" });
@@ -168,9 +169,11 @@ export const registerTool = async (
   });
   const tool = await engine.tools.findTool(projectId, toolName);
   if (tool === undefined) throw noTool(projectId, toolName);
+  const sent = { version, definition_hash: definitionHash };
+  const warnings = planCodeWarnings(tool.definition.options);
   return {
     status: STATUS[outcome],
-    body: { ...toolBody(tool), outcome, sent: { version, definition_hash: definitionHash } },
+    body: { ...toolBody(tool), outcome, sent, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) },
   };
 };
 

@@ -198,7 +198,8 @@ export const registryRoutes: readonly Route[] = [
       const asService = context.req.header("toolplane-register-as") === "service";
       const { status, body } = await registerTool({ ...asked, body: upload }, asService);
       const warning = planPlainWarning(body, processes.noNats?.() === true);
-      return reply(status, warning === undefined ? body : { ...body, warnings: [warning] });
+      const { warnings = [] } = body;
+      return reply(status, warning === undefined ? body : { ...body, warnings: [...warnings, warning] });
     },
   }),
   route({

@@ -1,0 +1,14 @@
+// A retry policy that names a code which no error has is valid, because a tool may have codes of its own, and never retries. Said when the
+// code is almost one of the error table.
+
+import { ERROR_TABLE, nearest, type ToolDefinition } from "@toolplane/protocol";
+
+const KNOWN = Object.keys(ERROR_TABLE);
+
+export const planCodeWarnings = ({ retry_policy: policy }: ToolDefinition["options"]): readonly string[] =>
+  (policy?.codes ?? []).flatMap((code) => {
+    const meant = Object.hasOwn(ERROR_TABLE, code) ? undefined : nearest(code, KNOWN);
+    return meant === undefined
+      ? []
+      : [`retry_policy repeats failures with ${code}, which no error of the plane has; did you mean ${meant}?`];
+  });
