@@ -13,7 +13,7 @@ type Entry<Key extends ListKey> = NonNullable<FileConfig[Key]>[number];
 /** Where a part of an entry stands, for messages: its line, and its path in the file. */
 export type Place = (...path: PropertyKey[]) => string;
 
-export const placeOf =
+const placeOf =
   (file: OpenedConfig | undefined, key: ListKey, index: number): Place =>
   (...path) => {
     const where = file?.where([key, index, ...path] as (string | number)[]) ?? "";
