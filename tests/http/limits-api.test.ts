@@ -127,7 +127,7 @@ test("[LIM-why-3] an agent's token is not told which calls of others hold the sl
   expect(JSON.stringify(told)).not.toContain(anns);
   expect(told.why).toMatch(
     new RegExp(
-      `shared runs at most 2 calls at a time, and 2 run now \\(call ${bobs} at .* and 1 more\\); a slot is free when one of them ends, at the latest at `,
+      `shared runs at most 2 calls at a time, and 2 run now \\(call ${bobs} at .* and 1 more\\); a slot is free when one of them ends or its service is not heard in time, at the latest at `,
     ),
   );
   expect(told.facts).toMatchObject({ limit: { running: 2, slots: [{ tool_call_id: bobs }] } });

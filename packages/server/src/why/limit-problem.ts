@@ -62,7 +62,7 @@ const whenFree = ({ limits: { concurrency = 0 }, running, freeBy, nowMs }: Held)
   const over = running - concurrency;
   return over > 0
     ? `a slot is free when ${over + 1} of them have ended`
-    : `a slot is free when one of them ends, at the latest at ${when(freeBy, nowMs)}`;
+    : `a slot is free when one of them ends or its service is not heard in time, at the latest at ${when(freeBy, nowMs)}`;
 };
 
 const whySlots = (held: Held): Said => {
