@@ -115,7 +115,8 @@ test("[LIM-why-3] calls that the reader may not see are counted and not named, i
   });
   const why = (seen: readonly string[]) =>
     planLimitWhy({ ...showHold(two, new Set(seen)), projectId: "demo", nowMs: NOW, place: place(0) })[0];
-  const free = "a slot is free when one of them ends or its service is not heard in time, at the latest at 2026-01-02T03:04:33.000Z (in 28 s)";
+  const free =
+    "a slot is free when one of them ends or its service is not heard in time, at the latest at 2026-01-02T03:04:33.000Z (in 28 s)";
   expect(why([])).toBe(
     `it waits for a slot: search runs at most 2 calls at a time, and 2 run now; ${free}; this call is the next one`,
   );
