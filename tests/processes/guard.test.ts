@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { createGuard, type ProcessRow, readProcessTable } from "@toolplane/processes";
 import {
   commandOf,
-  findDescendants,
   findLeftovers,
   isRunning,
   isThere,
@@ -84,12 +83,11 @@ describe("when the parent dies", () => {
     const directory = temporaryPath();
     const { parent, guard, everybody } = await startStubborn(directory);
     process.kill(guard.pid, "SIGKILL");
-    const isGuard = (row: ProcessRow): boolean => row.pid === row.pgid && !everybody.some(({ pid }) => pid === row.pid);
-    await until("a new guard", () => findDescendants(parent.pid).some(isGuard), ALLOWED_MS);
-    const successor = findDescendants(parent.pid).filter(isGuard);
-    // The successor reads what it is told before it sees the end of its input (GD2), so there is no need to wait for it.
+    const { successor } = (await parent.next()) as { successor: number };
+    const all = [...everybody, remember(successor)];
+    // The successor reads what it was told before it sees the end of its input (GD2), so there is no need to wait for its answers.
     await parent.kill("SIGKILL");
-    await untilGone([...everybody, ...successor], ALLOWED_MS + 1000);
+    await untilGone(all, ALLOWED_MS + 1000);
     expect(existsSync(directory)).toBe(false);
   });
 

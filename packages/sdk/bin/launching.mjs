@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import module from "node:module";
 
 export { keepCompiledCode } from "./code-cache.mjs";
+export { exitNow } from "./exit-now.mjs";
 
 // Only our own packages: others publish TypeScript under the same condition, which Node does not run from node_modules.
 const resolveToSource = () =>

@@ -1,6 +1,6 @@
 // Runs the command line. In this very process: a second one would cost memory, and signals would need relaying.
 
-import { importProgram, keepCompiledCode } from "@toolplane/sdk/launching";
+import { exitNow, importProgram, keepCompiledCode } from "@toolplane/sdk/launching";
 
 const SOURCE = new URL("../src/cli/main.ts", import.meta.url);
 const BUILT = new URL("../dist/cli/main.js", import.meta.url);
@@ -16,5 +16,5 @@ export const launch = async (argv, load = () => importProgram(SOURCE, BUILT)) =>
   const { main } = await load();
   const code = await main(argv);
   // What was written must leave first; then nothing that is still open may keep the process.
-  process.stdout.write("", () => process.exit(code));
+  process.stdout.write("", () => exitNow(code));
 };

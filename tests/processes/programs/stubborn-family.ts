@@ -1,5 +1,5 @@
 // A parent whose child and grandchild ignore SIGTERM, whose other grandchild left for a session of its own, and which
-// has a temp directory. Says who they are, then waits to be killed.
+// has a temp directory. Says who they are, and a guard that takes the place of another one, then waits to be killed.
 
 import { mkdirSync } from "node:fs";
 import { processGuard, spawnGuarded } from "@toolplane/processes";
@@ -27,5 +27,12 @@ const child = await spawnGuarded([process.execPath, "-e", stubborn], {
 });
 child.child.stdout?.once("data", (chunk: Buffer) => {
   const grandchildren = JSON.parse(chunk.toString("utf8")) as Record<string, number>;
-  say({ guard: processGuard().pid, child: child.pid, ...grandchildren });
+  let guard = processGuard().pid;
+  say({ guard, child: child.pid, ...grandchildren });
+  setInterval(() => {
+    const { pid } = processGuard();
+    if (pid === undefined || pid === guard) return;
+    guard = pid;
+    say({ successor: pid });
+  }, 10);
 });

@@ -33,7 +33,9 @@ const removeEntry = async (entry: WatchedEntry): Promise<void> => {
 const endEverything = async (): Promise<void> => {
   await endFamilies(endings());
   await Promise.allSettled([...entries.values()].map(removeEntry));
-  process.exit(0);
+  // Nothing of ours is left to end in order, and `process.exit` may hang: Node waits there for threads that compile, and one of them
+  // may wait for a collection of garbage that never comes (nodejs/node#54918).
+  process.kill(process.pid, "SIGKILL");
 };
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGUSR1", "SIGUSR2"] as const) {
