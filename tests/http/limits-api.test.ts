@@ -98,7 +98,7 @@ test("[LIM-why-1] a call that waits for a slot or for its rate says so", async (
         `^it waits for a slot: one runs at most 1 call at a time, and 1 runs now \\(call ${first.body.tool_call_id} at `,
       ),
     ),
-    todo: "end a call that holds a slot: toolplane calls cancel ID; or let more run at once: toolplane tools limits one --concurrency N",
+    todo: `end a call that holds a slot: toolplane calls cancel ${first.body.tool_call_id}; or let more run at once: toolplane tools limits one --concurrency N`,
     facts: { running: 1, ahead: 0, limit: { held_by: "concurrency", running: 1 } },
   });
   await register("rare", { rate: { limit: 1, per_seconds: 3_600 } });
@@ -127,7 +127,7 @@ test("[LIM-why-3] an agent's token is not told which calls of others hold the sl
   expect(JSON.stringify(told)).not.toContain(anns);
   expect(told.why).toMatch(
     new RegExp(
-      `shared runs at most 2 calls at a time, and 2 run now \\(call ${bobs} at .* and 1 more\\); a slot is free when one of them ends or its service is not heard in time, at the latest at `,
+      `shared runs at most 2 calls at a time, and 2 run now \\(call ${bobs} at .* and 1 more\\); a slot is free when one of them ends or its lease lapses, at the latest at `,
     ),
   );
   expect(told.facts).toMatchObject({ limit: { running: 2, slots: [{ tool_call_id: bobs }] } });

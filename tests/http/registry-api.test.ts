@@ -187,6 +187,17 @@ test("[LIM-retry-5] a registration whose retry policy names a misspelled code is
     status: 201,
     body: { warnings: [expect.stringMatching(/rate_limitted.*; did you mean rate_limited\?$/)], options },
   });
+  const limits = { concurrency: 1, retry_policy: { ...retry_policy, codes: ["TOOL_TIMEOUT"] } };
+  expect(await http.send("PATCH", "/projects/demo/tools/misspelled/limits", limits)).toMatchObject({
+    body: { warnings: [expect.stringMatching(/TOOL_TIMEOUT.*; did you mean tool_timeout\?$/)] },
+  });
+  // A version that waits for a person is judged by itself, not by the one in force.
+  const service = { headers: { "toolplane-register-as": "service" } };
+  const looser = { ...upload, options: { ...options, concurrency: 5 } };
+  expect(await http.send("POST", "/projects/demo/tools", looser, service)).toMatchObject({
+    status: 202,
+    body: { warnings: [expect.stringContaining("rate_limitted")] },
+  });
 });
 
 test("[API-tools-upload] [SEE-16] a plane without NATS warns of a tool whose service it cannot reach, and why says so", async () => {

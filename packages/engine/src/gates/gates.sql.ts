@@ -253,6 +253,8 @@ export interface SlotRow {
   readonly tool_call_id: string;
   readonly lease_holder: string | null;
   readonly started_at: Date | null;
+  /** Its slot is free then when its service is not heard; null for a service without leases. */
+  readonly lease_until: Date | null;
   /** Its slot is free then at the latest: a service that lives may hold it so long. */
   readonly run_deadline: Date | null;
   /** The status of a call that has ended while its service runs it. */
@@ -266,7 +268,7 @@ export const READ_SLOTS: Statement = {
 with trials as materialized (
   select case when $4::boolean then (select g.open_until from state.gates g where g.project_id = $1 and g.gate = $2::text)
               else '-infinity' end as since)
-(select tool_call_id, lease_holder, started_at, run_deadline, null as ended_as
+(select tool_call_id, lease_holder, started_at, lease_expires_at as lease_until, run_deadline, null as ended_as
   from state.live_calls
  where project_id = $1 and gate is not null and ($2::text = '' or gate = $2::text
         or (${isTarget("$2::text")} and target = ${itsTarget("$2::text")})) and status = 'running'
@@ -274,7 +276,7 @@ with trials as materialized (
  order by run_deadline, tool_call_id
  limit $3::int)
 union all
-(select tool_call_id, holder, started_at, coalesce(run_deadline, held_until), ended_as
+(select tool_call_id, holder, started_at, held_until, coalesce(run_deadline, held_until), ended_as
   from state.lingering_runs l
  where project_id = $1 and ($2::text = '' or ${lingersAt("$2::text")}) and started_at >= (select since from trials) and held_until > now()
  order by coalesce(run_deadline, held_until), tool_call_id

@@ -61,6 +61,8 @@ export interface HeldBack {
     readonly toolCallId: string;
     readonly holder: string | null;
     readonly startedAt: Date | null;
+    /** When its slot is free if its service is not heard; null for a service without leases. */
+    readonly leaseUntil: Date | null;
     /** When it leaves the slot at the latest. */
     readonly runDeadline: Date | null;
     /** The status of a call that has ended while its service runs it; null while it is open. */
@@ -305,6 +307,7 @@ export const createGates = ({ db, clock }: { readonly db: Database; readonly clo
             toolCallId: row.tool_call_id,
             holder: row.lease_holder,
             startedAt: row.started_at,
+            leaseUntil: row.lease_until,
             runDeadline: row.run_deadline,
             endedAs: row.ended_as,
           })),

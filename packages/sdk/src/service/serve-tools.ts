@@ -243,6 +243,7 @@ export const serveTools = async (tools: readonly Tool[], options: ServeOptions):
     }),
   );
   const stop = async (stopping: StopOptions = {}): Promise<void> => {
+    refuseUnknownKeys(stopping, { taker: "stop", keys: ["drainMs"] });
     checkDrain(stopping);
     await service.stop({ drainMs: stopping.drainMs ?? options.drainMs });
     await finished;

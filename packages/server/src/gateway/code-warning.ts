@@ -3,12 +3,20 @@
 
 import { ERROR_TABLE, nearest, type ToolDefinition } from "@toolplane/protocol";
 
-const KNOWN = Object.keys(ERROR_TABLE);
+/** A policy may not name it. */
+const { outcome_unknown: _, ...NAMEABLE } = ERROR_TABLE;
+const KNOWN = Object.keys(NAMEABLE);
 
-export const planCodeWarnings = ({ retry_policy: policy }: ToolDefinition["options"]): readonly string[] =>
+const planCodeWarnings = ({ retry_policy: policy }: ToolDefinition["options"]): readonly string[] =>
   (policy?.codes ?? []).flatMap((code) => {
-    const meant = Object.hasOwn(ERROR_TABLE, code) ? undefined : nearest(code, KNOWN);
+    const meant = Object.hasOwn(ERROR_TABLE, code) ? undefined : nearest(code.toLowerCase(), KNOWN);
     return meant === undefined
       ? []
       : [`retry_policy repeats failures with ${code}, which no error of the plane has; did you mean ${meant}?`];
   });
+
+/** For an answer that shows a definition: nothing when there is nothing to say. */
+export const codeWarnings = (options: ToolDefinition["options"]): { readonly warnings?: string[] } => {
+  const warnings = planCodeWarnings(options);
+  return warnings.length === 0 ? {} : { warnings: [...warnings] };
+};

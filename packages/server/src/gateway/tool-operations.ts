@@ -5,7 +5,7 @@ import { AFTER_EXECUTIONS, isRecord, showName, ToolplaneError } from "@toolplane
 import { keepDefinition } from "@toolplane/protocol/registry";
 import { z } from "zod";
 import { anyObject, type BodyOf, text, textOrNull, time } from "../http/answers.ts";
-import { planCodeWarnings } from "./code-warning.ts";
+import { codeWarnings } from "./code-warning.ts";
 import { type AnswerIn, ok, operation, plainText, type ServiceCaller, type ServiceRequest } from "./service-request.ts";
 
 /** A definition is written by hand. */
@@ -64,12 +64,23 @@ export const toolVersionShape = z.strictObject({
   status: statusShape,
 });
 
+const warningsField = z.array(text).optional();
+
+/** The answer to a change of limits. */
+export const limitedShape = toolShape
+  .extend({
+    warnings: warningsField.meta({
+      description: "Codes of the retry policy that are probably misspelled; left out when there is nothing to say.",
+    }),
+  })
+  .meta({ id: "LimitedTool" });
+
 /** The answer to a registration. */
 const registeredShape = toolShape
   .extend({
     outcome: z.enum(["created", "replaced", "unchanged", "pending", "older"]),
     sent: z.strictObject({ version: z.int(), definition_hash: text }),
-    warnings: z.array(text).optional().meta({
+    warnings: warningsField.meta({
       description:
         "Why calls of the tool will not be executed as the plane runs now, and codes of its retry policy that are probably misspelled; left out when there is nothing to say.",
     }),
@@ -170,10 +181,11 @@ export const registerTool = async (
   const tool = await engine.tools.findTool(projectId, toolName);
   if (tool === undefined) throw noTool(projectId, toolName);
   const sent = { version, definition_hash: definitionHash };
-  const warnings = planCodeWarnings(tool.definition.options);
+  const isInForce = outcome !== "pending" && outcome !== "older";
+  const judged = isInForce ? tool : await engine.definitions.resolveVersion(projectId, toolName, version);
   return {
     status: STATUS[outcome],
-    body: { ...toolBody(tool), outcome, sent, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) },
+    body: { ...toolBody(tool), outcome, sent, ...codeWarnings(judged?.definition.options ?? {}) },
   };
 };
 

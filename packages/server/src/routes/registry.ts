@@ -13,9 +13,11 @@ import {
   toolUploadSchema,
 } from "@toolplane/protocol/registry";
 import { z } from "zod";
+import { codeWarnings } from "../gateway/code-warning.ts";
 import {
   changesBody,
   definitionFields,
+  limitedShape,
   MAX_VERSION,
   pendingBody,
   pendingShape,
@@ -281,10 +283,11 @@ export const registryRoutes: readonly Route[] = [
     summary: "Changes the limits of a tool and nothing else; null takes one away, and one that is left out stays.",
     body: toolLimitsSchema,
     isExact: true,
-    answers: { 200: toolShape },
+    answers: { 200: limitedShape },
     handle: async ({ engine, params, body, caller, reply }) => {
       const by = actorOf(caller);
-      return reply(200, toolBody(await engine.tools.setLimits(params.project ?? "", params.tool ?? "", body, by)));
+      const tool = await engine.tools.setLimits(params.project ?? "", params.tool ?? "", body, by);
+      return reply(200, { ...toolBody(tool), ...codeWarnings(tool.definition.options) });
     },
   }),
   ...(["pause", "resume"] as const).map((verb) =>

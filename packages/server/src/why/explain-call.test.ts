@@ -138,9 +138,27 @@ test("[SEE-16] of a call that is over, only what still matters is listed", () =>
   expect(Object.keys(facts)).toEqual(["tool_name", "arguments", "target", "attempts", "created_at", "settled_at"]);
 });
 
+test("[LIM-door-1] a call that waits for a slot and has no service says both", () => {
+  const limit = {
+    toolName: "search",
+    target: undefined,
+    blockedBy: "concurrency",
+    limits: { concurrency: 1 },
+  } as const;
+  const heldBack = {
+    ...{ ...limit, running: 1, nextAt: undefined, openedAt: undefined, slots: [], freeBy: undefined },
+    isTrialLingering: false,
+  };
+  expect(explainQueued({ heldBack, consumers: 0 })).toMatchObject({
+    why: expect.stringMatching(/^it waits for a slot: .*; and no service for target text has asked for work lately$/),
+    todo: expect.stringMatching(/^start a service for target text; let more run at once: /),
+  });
+  expect(explainQueued({ heldBack, consumers: 1 }).why).not.toContain("asked for work lately");
+});
+
 test("[UP-9-7] nobody serves its target: an API says what it can know", () => {
   expect(explainQueued({ processes: [api(1)] })).toMatchObject({
-    why: expect.stringContaining("no service for target text has asked for work lately; the call has waited"),
+    why: expect.stringContaining("no service for target text has asked for work lately; the call was made"),
     todo: "start a service for target text",
   });
   expect(explainQueued({ processes: [api(1), api(2)] }).why).toContain("asked for work lately at this process;");

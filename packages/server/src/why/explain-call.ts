@@ -142,8 +142,14 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
       `if it stays so, see what the log of ${who} says of the host`,
     ];
   }
-  if (facts.heldBack !== undefined)
-    return planLimitWhy({ ...facts.heldBack, projectId: view.projectId, nowMs, place: facts.place });
+  if (facts.heldBack !== undefined) {
+    const [why, todo] = planLimitWhy({ ...facts.heldBack, projectId: view.projectId, nowMs, place: facts.place });
+    if (view.plain || consumers > 0 || (facts.waitingOnBus ?? 0) > 0) return [why, todo];
+    return [
+      `${why}; and no service for target ${view.target} has asked for work lately`,
+      `start a service for target ${view.target}; ${todo}`,
+    ];
+  }
   if (view.plain) return planPlainWhy(facts, (date) => until(date, nowMs));
   if (facts.pinnedProblem !== undefined)
     return planPinnedWhy(facts.pinnedProblem, view, until(view.queueDeadline, nowMs));
@@ -162,7 +168,7 @@ const whyQueued = (facts: WhyFacts): readonly [string, string | null] => {
     ];
   if (consumers === 0)
     return [
-      `no service for target ${view.target} has asked for work lately${elsewhere(processes)}; the call has waited ${seconds(nowMs - view.createdAt.getTime())} and gives up at ${until(view.queueDeadline, nowMs)}${saidAgain(view)}${busAway ? AWAY : ""}`,
+      `no service for target ${view.target} has asked for work lately${elsewhere(processes)}; the call was made ${seconds(nowMs - view.createdAt.getTime())} ago and gives up at ${until(view.queueDeadline, nowMs)}${saidAgain(view)}${busAway ? AWAY : ""}`,
       busAway ? SEE_NATS : `start a service for target ${view.target}`,
     ];
   const alone = view.session === null ? "" : ", those of its session one after the other";

@@ -9,6 +9,7 @@ const slot = (toolCallId: string, endedAs: string | null = null) => ({
   toolCallId,
   holder: "text-1",
   startedAt: at(-2),
+  leaseUntil: at(13),
   runDeadline: at(28),
   endedAs,
 });
@@ -38,28 +39,28 @@ test.each<[string, Partial<HeldBack>, QueuePlace | undefined, string, string]>([
     "a slot",
     {},
     place(0),
-    "it waits for a slot: search runs at most 1 call at a time, and 1 runs now (call c1 at text-1 for 2 s); a slot is free when one of them ends or its service is not heard in time, at the latest at 2026-01-02T03:04:33.000Z (in 28 s); this call is the next one",
-    "end a call that holds a slot: toolplane calls cancel ID; or let more run at once: toolplane tools limits search --concurrency N",
+    "it waits for a slot: search runs at most 1 call at a time, and 1 runs now (call c1 at text-1 for 2 s, leased for 13 s more); a slot is free when one of them ends or its lease lapses, at the latest at 2026-01-02T03:04:33.000Z (in 28 s); this call is the next one",
+    "end a call that holds a slot: toolplane calls cancel c1; or let more run at once: toolplane tools limits search --concurrency N",
   ],
   [
     "a slot of the project",
     { toolName: undefined, limits: { concurrency: 3 }, running: 3 },
     place(4, "gates"),
-    "it waits for a slot: project demo runs at most 3 calls at a time, and 3 run now (call c1 at text-1 for 2 s and 2 more); a slot is free when one of them ends or its service is not heard in time, at the latest at 2026-01-02T03:04:33.000Z (in 28 s); about 4 calls start before it, because the tools of the project take turns",
-    "end a call that holds a slot: toolplane calls cancel ID; or let more run at once: toolplane projects limits demo --concurrency N",
+    "it waits for a slot: project demo runs at most 3 calls at a time, and 3 run now (call c1 at text-1 for 2 s, leased for 13 s more and 2 more); a slot is free when one of them ends or its lease lapses, at the latest at 2026-01-02T03:04:33.000Z (in 28 s); about 4 calls start before it, because the tools of the project take turns",
+    "end a call that holds a slot: toolplane calls cancel c1; or let more run at once: toolplane projects limits demo --concurrency N",
   ],
   [
     "slots of calls that have ended",
     { limits: { concurrency: 2 }, running: 2, slots: [slot("c1", "canceled"), slot("c2", "timeout")] },
     undefined,
-    "it waits for a slot: search runs at most 2 calls at a time, and 2 run now (call c1, canceled, still in the hands of text-1, until 2026-01-02T03:04:33.000Z at the latest, call c2, out of time, still in the hands of text-1, until 2026-01-02T03:04:33.000Z at the latest); a slot is free when one of them ends or its service is not heard in time, at the latest at 2026-01-02T03:04:33.000Z (in 28 s)",
+    "it waits for a slot: search runs at most 2 calls at a time, and 2 run now (call c1, canceled, still in the hands of text-1, until 2026-01-02T03:04:33.000Z at the latest, call c2, out of time, still in the hands of text-1, until 2026-01-02T03:04:33.000Z at the latest); a slot is free when one of them ends or its lease lapses, at the latest at 2026-01-02T03:04:33.000Z (in 28 s)",
     "let more run at once: toolplane tools limits search --concurrency N",
   ],
   [
     "a limit that was lowered",
     { limits: { concurrency: 2 }, running: 5, slots: [slot("c1"), slot("c2")] },
     undefined,
-    "it waits for a slot: search runs at most 2 calls at a time, and 5 run now (call c1 at text-1 for 2 s, call c2 at text-1 for 2 s and 3 more); a slot is free when 4 of them have ended",
+    "it waits for a slot: search runs at most 2 calls at a time, and 5 run now (call c1 at text-1 for 2 s, leased for 13 s more, call c2 at text-1 for 2 s, leased for 13 s more and 3 more); a slot is free when 4 of them have ended",
     "end a call that holds a slot: toolplane calls cancel ID; or let more run at once: toolplane tools limits search --concurrency N",
   ],
   [
@@ -116,11 +117,11 @@ test("[LIM-why-3] calls that the reader may not see are counted and not named, i
   const why = (seen: readonly string[]) =>
     planLimitWhy({ ...showHold(two, new Set(seen)), projectId: "demo", nowMs: NOW, place: place(0) })[0];
   const free =
-    "a slot is free when one of them ends or its service is not heard in time, at the latest at 2026-01-02T03:04:33.000Z (in 28 s)";
+    "a slot is free when one of them ends or its lease lapses, at the latest at 2026-01-02T03:04:33.000Z (in 28 s)";
   expect(why([])).toBe(
     `it waits for a slot: search runs at most 2 calls at a time, and 2 run now; ${free}; this call is the next one`,
   );
-  expect(why(["c2"])).toContain(`and 2 run now (call c2 at text-1 for 2 s and 1 more); ${free}`);
+  expect(why(["c2"])).toContain(`and 2 run now (call c2 at text-1 for 2 s, leased for 13 s more and 1 more); ${free}`);
   expect(limitFacts(showHold(two, new Set()))).toMatchObject({
     running: 2,
     slots: [],

@@ -39,13 +39,18 @@ const thenAhead = ({ place }: Held): string => (place === undefined ? "" : `; ${
 const ranFor = (startedAt: Date | null, nowMs: number): string =>
   startedAt === null ? "" : ` for ${Math.max(0, Math.floor((nowMs - startedAt.getTime()) / 1_000))} s`;
 
+/** A service that lives renews its lease long before the end: a lease that runs down is that of a service that is not heard. */
+const leasedFor = (leaseUntil: Date | null, nowMs: number): string =>
+  leaseUntil === null ? "" : `, leased for ${Math.max(0, Math.ceil((leaseUntil.getTime() - nowMs) / 1_000))} s more`;
+
 /** A call that was canceled or is out of time may still run, and holds its slot until its service says that it is over. */
 const slotText = (
-  { toolCallId, holder, startedAt, endedAs, runDeadline }: Held["slots"][number],
+  { toolCallId, holder, startedAt, endedAs, leaseUntil, runDeadline }: Held["slots"][number],
   nowMs: number,
 ): string => {
   const where = holder ?? "a service without leases";
-  if (endedAs === null) return `call ${toolCallId} at ${where}${ranFor(startedAt, nowMs)}`;
+  if (endedAs === null)
+    return `call ${toolCallId} at ${where}${ranFor(startedAt, nowMs)}${leasedFor(leaseUntil, nowMs)}`;
   const ended = endedAs === "timeout" ? "out of time" : endedAs;
   return `call ${toolCallId}, ${ended}, still in the hands of ${where}, until ${runDeadline?.toISOString() ?? "an unknown time"} at the latest`;
 };
@@ -62,7 +67,14 @@ const whenFree = ({ limits: { concurrency = 0 }, running, freeBy, nowMs }: Held)
   const over = running - concurrency;
   return over > 0
     ? `a slot is free when ${over + 1} of them have ended`
-    : `a slot is free when one of them ends or its service is not heard in time, at the latest at ${when(freeBy, nowMs)}`;
+    : `a slot is free when one of them ends or its lease lapses, at the latest at ${when(freeBy, nowMs)}`;
+};
+
+/** To cancel a call that has ended frees nothing. */
+const howToEnd = (slots: Held["slots"]): string => {
+  const [first, ...more] = slots.filter(({ endedAs }) => endedAs === null);
+  if (first === undefined) return "";
+  return `end a call that holds a slot: toolplane calls cancel ${more.length === 0 ? first.toolCallId : "ID"}; or `;
 };
 
 const whySlots = (held: Held): Said => {
@@ -71,8 +83,7 @@ const whySlots = (held: Held): Said => {
   const change = toolName === undefined ? `projects limits ${projectId}` : `tools limits ${toolName}`;
   return [
     `it waits for a slot: ${whose} runs at most ${callsText(limits.concurrency ?? 0)} at a time, and ${running} ${running === 1 ? "runs" : "run"} now${holders(held)}; ${whenFree(held)}${thenAhead(held)}`,
-    // To cancel a call that has ended frees nothing.
-    `${slots.some(({ endedAs }) => endedAs === null) ? "end a call that holds a slot: toolplane calls cancel ID; or " : ""}let more run at once: toolplane ${change} --concurrency N`,
+    `${howToEnd(slots)}let more run at once: toolplane ${change} --concurrency N`,
   ];
 };
 
@@ -138,6 +149,7 @@ interface LimitFacts {
     readonly tool_call_id: string;
     readonly holder: string | null;
     readonly started_at: string | null;
+    readonly lease_until: string | null;
     readonly run_deadline: string | null;
     readonly ended_as: string | null;
   }[];
@@ -163,10 +175,11 @@ export const limitFacts = ({
   running,
   next_at: nextAt?.toISOString() ?? null,
   slot_free_by: isOver(limits, running) ? null : (freeBy?.toISOString() ?? null),
-  slots: slots.map(({ toolCallId, holder, startedAt, runDeadline, endedAs }) => ({
+  slots: slots.map(({ toolCallId, holder, startedAt, leaseUntil, runDeadline, endedAs }) => ({
     tool_call_id: toolCallId,
     holder,
     started_at: startedAt?.toISOString() ?? null,
+    lease_until: leaseUntil?.toISOString() ?? null,
     run_deadline: runDeadline?.toISOString() ?? null,
     ended_as: endedAs,
   })),
