@@ -19,6 +19,13 @@ test("[API-webhook-2] a key file that a power cut left empty is no key, and is m
   expect(readWebhookKey(undefined, data).keyId).toBe(keyId);
 });
 
+test("[API-webhook-2] a key that a person put there is used as it is, whatever its length", () => {
+  const path = join(data, "webhook-key");
+  writeFileSync(path, "a key of our own\n");
+  expect(readWebhookKey(undefined, data).keyId).toBe(readWebhookKey("a key of our own", data).keyId);
+  expect(readFileSync(path, "utf8")).toBe("a key of our own\n");
+});
+
 test("[API-webhook-2] a data directory that cannot hold the key is named, with what to do", () => {
   expect(() => readWebhookKey(undefined, join(data, "nowhere"))).toThrow(/the key of webhooks cannot be read or made/);
 });

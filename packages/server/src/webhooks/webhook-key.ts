@@ -2,6 +2,7 @@
 // TOOLPLANE_WEBHOOK_KEY gives it to processes on several machines; without it the data directory has a file of its own.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ensureSecret } from "@toolplane/processes";
 import { ToolplaneError } from "@toolplane/protocol";
@@ -56,7 +57,9 @@ export const createWebhookKey = (secret: string): WebhookKey => {
 const readKeyFile = (dataDir: string): string => {
   const path = join(dataDir, FILE);
   try {
-    return ensureSecret(path);
+    // One that a person put there may have any length, and what it sealed cannot be opened without it.
+    const found = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
+    return found === "" ? ensureSecret(path) : found;
   } catch (cause) {
     throw new ToolplaneError("storage_error", `the key of webhooks cannot be read or made: ${path}`, {
       detail: { todo: "make the data directory writable, or set TOOLPLANE_WEBHOOK_KEY" },
